@@ -118,7 +118,7 @@ impl Builder<'_> {
             "range" => wd.range = self.range(parameter),
             "hotband" => wd.hotband = self.range(parameter),
             "threads" if !self.built.general.concatenatesds => {
-                let message = "Workload Definition (WD) level thread= parameter may only be used together with 'concatenatesds=yes'";
+                let message = "`threads=` of a WD means nothing without `concatenatesds=yes`, and Vdbench refuses it";
                 let hint = "write it in the `sd=`, where each SD has its threads, or in the `rd=`";
                 self.values.error(parameter.at, message, hint);
             }
