@@ -19,6 +19,7 @@ pub(super) fn told(calls: &Calls, job: &Job, section: &mut Section) {
         polled,
         uncached,
         no_wait,
+        atomic,
         async_every,
         submitter,
         lifetime,
@@ -62,6 +63,7 @@ pub(super) fn told(calls: &Calls, job: &Job, section: &mut Section) {
     );
     section.put_if(*uncached && cached, "uncached", "1");
     section.put_if(*no_wait, "nowait", "1");
+    section.put_if(*atomic, "atomic", "1");
     section.put_if(*async_every > 0, "force_async", async_every.to_string());
     if let Some(Submitter { processor }) = submitter {
         section.put("sqthread_poll", "1");

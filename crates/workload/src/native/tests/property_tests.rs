@@ -388,13 +388,13 @@ prop_compose! {
 prop_compose! {
     fn calls()(
         advice in one_of(ADVICE),
-        (polled, uncached, no_wait) in (0u8..=100, any::<bool>(), any::<bool>()),
+        (polled, (uncached, no_wait, atomic)) in (0u8..=100, any::<(bool, bool, bool)>()),
         async_every: u32,
         thread in option::of(option::of(0u32..=PROCESSOR_MAX)),
         lifetime in option::of(one_of(LIFETIMES)),
     ) -> Calls {
         let submitter = thread.map(|processor| Submitter { processor });
-        Calls { advice, polled, uncached, no_wait, async_every, submitter, lifetime }
+        Calls { advice, polled, uncached, no_wait, atomic, async_every, submitter, lifetime }
     }
 }
 
@@ -414,6 +414,7 @@ fn calls_of(backend: Backend, calls: Calls) -> Calls {
         Backend::Libaio => Calls {
             advice,
             no_wait: calls.no_wait,
+            atomic: calls.atomic,
             ..Calls::default()
         },
         Backend::Mmap | Backend::Null => Calls {
