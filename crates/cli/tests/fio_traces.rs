@@ -67,6 +67,59 @@ fn queued(time: u64, sector: u64) -> Vec<u8> {
     record
 }
 
+/// A run merges what it replays, and whatever does not run leaves nothing. fio merges nothing, and replays the first trace.
+#[test]
+fn a_run_merges_its_traces() {
+    let folder = support::disk_folder();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("a"), queued(0, 0)).unwrap();
+    std::fs::write(path("b"), queued(2_000, 8)).unwrap();
+    let job = "[j]\nread_iolog=a:b\nmerge_blktrace_file=m\nmerge_blktrace_iters=1:2\n\
+               replay_redirect=x\nreplay_no_stall=1\n[k]\nread_iolog=m\nreplay_redirect=x\n";
+    std::fs::write(path("j.fio"), job).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fathom"));
+        command.current_dir(folder.path()).args(words);
+        command.output().unwrap()
+    };
+    for words in [
+        &["fio", "--parse-only", "j.fio"][..],
+        &["explain", "fio", "j.fio"],
+    ] {
+        let output = run(words);
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        assert!(!path("m").exists(), "{words:?}");
+    }
+    let expected = [queued(0, 0), queued(2_000, 8), queued(4_000, 8)].concat();
+    for words in [
+        &["fio", "--output-format=json", "j.fio"][..],
+        &["run", "fio", "j.fio"],
+    ] {
+        let output = run(words);
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        if words[0] == "fio" {
+            let document: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+            for job in document["jobs"].as_array().unwrap() {
+                assert_eq!(job["read"]["total_ios"], 3, "{text}");
+            }
+        }
+        assert!(std::fs::read(path("m")).unwrap() == expected, "{words:?}");
+        std::fs::remove_file(path("m")).unwrap();
+    }
+    // Refused before anything is written: a trace never takes the place of a device.
+    let device = job.replace("=m\n", "=/dev/null\n");
+    std::fs::write(path("j.fio"), device).unwrap();
+    let refused = run(&["fio", "j.fio"]);
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{text}");
+    assert!(
+        text.contains("merged trace `/dev/null`: it is no regular file"),
+        "{text}"
+    );
+    assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+}
+
 /// What is merged is one trace, which fio replays as ours does.
 #[test]
 fn merged_traces_are_replayed() {
@@ -96,11 +149,12 @@ fn merged_traces_are_replayed() {
         let document: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
         assert_eq!(document["jobs"][0]["read"]["total_ios"], 4, "{text}");
     }
-    let again = run(
-        false,
-        &["--merge_blktrace_file=none/m", "--merge-blktrace-only"],
-    );
-    assert_eq!(again.status.code(), Some(1));
+    for unwritable in ["none/m", "/dev/null"] {
+        let into = format!("--merge_blktrace_file={unwritable}");
+        let failed = run(false, &[&into, "--merge-blktrace-only"]);
+        assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    }
+    assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
     std::fs::write(folder.path().join("a"), "no trace").unwrap();
     let failed = run(false, &merge);
     assert_eq!(failed.status.code(), Some(1));

@@ -7,7 +7,9 @@ use std::path::Path;
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_rawio::{self as rawio, RingUnusable};
 use fathom_units::Bytes;
-use fathom_workload::{Access, Advice, Backend, Caching, Calls, Job, Lifetime, Target, Workload};
+use fathom_workload::{
+    Access, Advice, Backend, Caching, Calls, Direction, Job, Lifetime, Target, Workload,
+};
 
 use crate::EngineError;
 use crate::guard;
@@ -56,6 +58,7 @@ pub(crate) fn of(job: &Job) -> rawio::Calls {
         polled,
         uncached,
         no_wait,
+        atomic,
         async_every,
         submitter,
         lifetime: _,
@@ -64,6 +67,7 @@ pub(crate) fn of(job: &Job) -> rawio::Calls {
         polled,
         uncached,
         no_wait,
+        atomic,
         async_every,
         submitter: submitter.map(|thread| rawio::Submitter {
             processor: thread.processor,
@@ -135,19 +139,81 @@ pub(crate) fn tell_lifetime(job: &Job, files: &[File]) -> Result<(), EngineError
     Ok(())
 }
 
+/// Whether the job's writes are to be stored whole or not at all.
+fn is_atomic(job: &Job) -> bool {
+    let has_writes = job.backend != Backend::Null && job.features.operation.is_none();
+    job.features.calls.atomic && job.moves(Direction::Write) && has_writes
+}
+
+/// Looks whether the job's files take writes of its sizes that are stored whole or not at all.
+///
+/// # Errors
+/// Where one does not.
+pub(crate) fn check_atomic(job: &Job, files: &[File]) -> Result<(), EngineError> {
+    if !is_atomic(job) {
+        return Ok(());
+    }
+    for (file, target) in files.iter().zip(&job.targets) {
+        let path = target.place.path();
+        let sizes = rawio::atomic_write_sizes(file)
+            .map_err(|error| EngineError::target(path, "asking for atomic writes", error))?;
+        let (why, remedy) = match sizes {
+            None => {
+                let why = "it offers no writes that are stored whole or not at all";
+                let remedy = "use a disk that offers them (Linux 6.11 or newer) or XFS with reflinks (6.16), or leave them \
+                              out (fio: `atomic`)";
+                (why.to_owned(), remedy)
+            }
+            Some((least, most)) => {
+                let writes = job.block.of(Direction::Write).iter();
+                let fits = |size: &u64| (u64::from(least)..=u64::from(most)).contains(size);
+                let Some(other) = writes
+                    .map(|entry| entry.size.get())
+                    .find(|size| !fits(size))
+                else {
+                    continue;
+                };
+                let [other, least, most] = [other, least.into(), most.into()].map(Bytes::new);
+                let why = format!(
+                    "it offers those of {least} to {most}, and the job has some of {other}"
+                );
+                (why, "use blocks of these sizes")
+            }
+        };
+        return Err(EngineError::Unsupported {
+            what: format!("job `{}`: atomic writes to `{path}`", job.name),
+            why,
+            remedy: remedy.to_owned(),
+        });
+    }
+    Ok(())
+}
+
 /// Whether the job polls in its ring, which then does nothing else.
 fn polls(job: &Job) -> bool {
     job.backend == Backend::IoUring && job.features.calls.polled > 0
 }
 
-/// Adds what a ring that polls cannot do.
+/// Adds what atomic writes, or a ring that polls, cannot be.
 pub(crate) fn check(job: &Job, problems: &mut Diagnostics) {
-    if !polls(job) {
-        return;
-    }
     let mut complain = |what: &str, hint: &str| {
         problems.push(Diagnostic::error(format!("job `{}`: {what}", job.name)).hint(hint));
     };
+    if is_atomic(job) {
+        if job.caching == Caching::Buffered {
+            let hint = "use direct I/O, or leave atomic writes (fio: `atomic`) out";
+            complain("buffered writes cannot be atomic", hint);
+        }
+        let writes = job.block.of(Direction::Write).iter();
+        let mut sizes = writes.map(|entry| entry.size);
+        if let Some(size) = sizes.find(|size| !size.get().is_power_of_two()) {
+            let what = format!("an atomic write of {size} is not possible");
+            complain(&what, "write blocks whose sizes are powers of two");
+        }
+    }
+    if !polls(job) {
+        return;
+    }
     if job.caching == Caching::Buffered {
         let hint = "use direct I/O, or leave polling (fio: `hipri`) out";
         complain("buffered I/O cannot be polled for", hint);

@@ -27,6 +27,7 @@ mod interval;
 mod io_log;
 mod layout;
 mod marker;
+mod merged;
 mod numa;
 mod options;
 mod order;
@@ -54,6 +55,7 @@ mod zeroes;
 
 pub use error::{EngineError, ExitClass, Refusal};
 pub use guard::means_device;
+pub use merged::merge_traces;
 pub use options::{ErrorPolicy, Overwrite, RunOptions};
 pub use preflight::{Plan, PlannedStage, preflight};
 pub use run::{RunFacts, RunOutcome, StageFacts, run};

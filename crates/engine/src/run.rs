@@ -19,7 +19,7 @@ use crate::store::Store;
 use crate::targets::Kind;
 use crate::tolerance::Tolerance;
 use crate::undo::Undo;
-use crate::{EngineError, RunOptions, StopFlag, growth, marker, trace};
+use crate::{EngineError, RunOptions, StopFlag, growth, marker, merged, trace};
 
 /// How soon a request to stop is seen during a pause.
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
@@ -101,6 +101,7 @@ fn run_with(
         facts: RunFacts::default(),
     };
     let parents = Parents::make(&plan.targets)?;
+    merged::make_all(workload)?;
     if lay_out_all(workload, &plan, &store, stop, sink)? == LayoutEnd::Interrupted {
         outcome.interrupted = true;
         return Ok(outcome);

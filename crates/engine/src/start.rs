@@ -170,6 +170,7 @@ fn placed(job: &Job, worker: u32, files: &[File], ready: &Ready) -> Option<threa
     let placed = thread::place(job, worker).and_then(|placed| {
         scheduler::switch(job, files)?;
         calls::tell_lifetime(job, files)?;
+        calls::check_atomic(job, files)?;
         Ok(placed)
     });
     placed.map_err(|error| drop(ready.send(Err(error)))).ok()

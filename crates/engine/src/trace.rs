@@ -8,13 +8,14 @@ use std::fs::File;
 use std::io::BufReader;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_workload::trace::{TraceReader, TraceSummary};
+use fathom_workload::trace::{MergedTrace, TraceReader, TraceSummary};
 use fathom_workload::{Direction, Job, Replay, Workload};
 
-use crate::EngineError;
+use crate::{EngineError, merged};
 
 /// Adds to `problems` what of the traces does not fit that are there before the run.
 pub(crate) fn check_all(workload: &Workload, problems: &mut Diagnostics) {
+    merged::check_all(workload, problems);
     for (index, stage) in workload.stages.iter().enumerate() {
         let there = (stage.jobs.iter()).filter(|job| !is_recorded_before(workload, index, job));
         for job in there {
@@ -61,7 +62,10 @@ fn check(job: &Job, problems: &mut Diagnostics) {
     };
     let summary = match summary(replay) {
         Ok(summary) => summary,
-        Err(what) => return complain(what, "name a trace that can be read"),
+        Err(what) if replay.merged.is_empty() => {
+            return complain(what, "name a trace that can be read");
+        }
+        Err(what) => return complain(what, merged::HINT),
     };
     let (files, targets) = (summary.files.len(), job.targets.len());
     if !replay.redirected && files > targets {
@@ -94,6 +98,13 @@ fn check(job: &Job, problems: &mut Diagnostics) {
 }
 
 fn summary(replay: &Replay) -> Result<TraceSummary, String> {
+    if !replay.merged.is_empty() {
+        let merged = MergedTrace::new(&merged::open, &replay.merged);
+        let merged = merged.map_err(|error| error.to_string())?;
+        let trace = TraceReader::new(BufReader::new(merged));
+        let summary = trace.and_then(|trace| TraceSummary::of(trace, replay));
+        return summary.map_err(|error| error.to_string());
+    }
     let file = File::open(&replay.path).map_err(|error| error.to_string())?;
     let trace = TraceReader::new(Box::new(BufReader::new(file)));
     let summary = trace.and_then(|trace| TraceSummary::of(trace, replay));

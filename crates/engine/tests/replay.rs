@@ -213,7 +213,7 @@ fn a_trace_that_finds_no_room_fails_the_run() {
 
 fn open(path: &str) -> TraceReader {
     let file = std::fs::File::open(path).unwrap();
-    TraceReader::new(Box::new(std::io::BufReader::new(file))).unwrap()
+    <TraceReader>::new(Box::new(std::io::BufReader::new(file))).unwrap()
 }
 
 #[test]

@@ -8,7 +8,6 @@ mod bandwidth;
 mod client;
 mod inflate;
 mod logs;
-mod merge;
 mod output;
 mod progress;
 mod run;
@@ -19,7 +18,7 @@ mod watcher;
 mod wire;
 
 use fathom_dialects::fio::{self, Action, FioInput};
-use fathom_session::{Code, Console, Failure, read_context, tell_warnings};
+use fathom_session::{Code, Console, Failure, engine_failure, read_context, tell_warnings};
 
 use self::address::Address;
 use self::client::Client;
@@ -168,7 +167,8 @@ fn act(
         }
         Action::MergeTraces(merges) => {
             for one in merges {
-                merge::merge(one)?;
+                let merged = fathom_engine::merge_traces(&one.parts, &one.into);
+                merged.map_err(|error| engine_failure(&error))?;
             }
             if merges.is_empty() {
                 console.tell("note: nothing is merged: no job has `merge_blktrace_file`");

@@ -69,8 +69,8 @@ pub struct AioQueue {
     events: Box<[IoEvent]>,
     done: Vec<Completion>,
     priority: u16,
-    /// Flags of reads and writes.
-    rw_flags: i32,
+    /// Flags of reads, and of writes.
+    rw_flags: [i32; 2],
     timer: CallTimer,
     stays: PhantomData<*const ()>,
 }
@@ -84,7 +84,8 @@ impl AioQueue {
         Self::with_calls(files, slots, size, &Calls::default())
     }
 
-    /// The same with flags of each read and write; nothing of it but [`Calls::uncached`] and [`Calls::no_wait`] counts.
+    /// The same with flags of each read and write; nothing of it but [`Calls::uncached`], [`Calls::no_wait`] and
+    /// [`Calls::atomic`] counts.
     ///
     /// # Errors
     /// As [`AioQueue::new`].
@@ -119,7 +120,7 @@ impl AioQueue {
             events: vec![IoEvent::default(); count].into_boxed_slice(),
             done: Vec::with_capacity(count),
             priority: 0,
-            rw_flags: calls.flags().bits().cast_signed(),
+            rw_flags: [calls.read_flags(), calls.write_flags()].map(|it| it.bits().cast_signed()),
             timer: CallTimer::default(),
             stays: PhantomData,
         })
@@ -214,7 +215,7 @@ impl Queue for AioQueue {
         let block = &mut self.blocks[request.slot as usize];
         *block = ControlBlock {
             user_data: u64::from(request.slot),
-            rw_flags: self.rw_flags,
+            rw_flags: self.rw_flags[usize::from(request.operation == Operation::Write)],
             opcode,
             priority: self.priority.cast_signed(),
             flags: if self.priority == 0 { 0 } else { FLAG_PRIORITY },

@@ -4,6 +4,8 @@ use rustix::io::ReadWriteFlags;
 
 /// `RWF_DONTCACHE` of `linux/fs.h` (Linux 6.14).
 const DONT_CACHE: u32 = 0x80;
+/// `RWF_ATOMIC` of `linux/fs.h` (Linux 6.11).
+const ATOMIC: u32 = 0x40;
 
 /// Flags of each read and write, and how a ring is made; none by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,6 +16,8 @@ pub struct Calls {
     pub uncached: bool,
     /// An I/O that would block fails with `EAGAIN`.
     pub no_wait: bool,
+    /// A write is stored whole or not at all, whatever happens to the machine.
+    pub atomic: bool,
     /// Each I/O of this number is handed to a kernel worker at once; 0: none is. Rings alone have it.
     pub async_every: u32,
     /// A kernel thread takes submissions out of the ring. Rings alone have it.
@@ -28,8 +32,17 @@ pub struct Submitter {
 }
 
 impl Calls {
-    /// Flags of every read and write, polling aside.
-    pub(crate) fn flags(&self) -> ReadWriteFlags {
+    /// Flags of every write, polling aside.
+    pub(crate) fn write_flags(&self) -> ReadWriteFlags {
+        let mut flags = self.read_flags();
+        if self.atomic {
+            flags |= ReadWriteFlags::from_bits_retain(ATOMIC);
+        }
+        flags
+    }
+
+    /// Flags of every read, polling aside.
+    pub(crate) fn read_flags(&self) -> ReadWriteFlags {
         let mut flags = ReadWriteFlags::empty();
         if self.uncached {
             flags |= ReadWriteFlags::from_bits_retain(DONT_CACHE);

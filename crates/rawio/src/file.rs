@@ -335,6 +335,26 @@ pub fn set_lifetime(file: &File, lifetime: Lifetime, caching: Caching) -> io::Re
     set(F_SET_RW_HINT)
 }
 
+/// The least and the most bytes that a write can have to be stored whole or not at all; `None` where the file offers no such
+/// writes, or the kernel (before Linux 6.11) knows none.
+///
+/// # Errors
+/// Those of `statx`.
+pub fn atomic_write_sizes(file: &File) -> io::Result<Option<(u32, u32)>> {
+    // SAFETY: all zeroes are a valid statx.
+    let mut found: libc::statx = unsafe { std::mem::zeroed() };
+    let asked = libc::STATX_WRITE_ATOMIC;
+    let (fd, flags) = (file.as_raw_fd(), libc::AT_EMPTY_PATH);
+    // SAFETY: the empty path ends with a zero byte, and `found` is valid for writing.
+    let result = unsafe { libc::statx(fd, c"".as_ptr(), flags, asked, &raw mut found) };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let most = found.stx_atomic_write_unit_max;
+    let offered = found.stx_mask & asked != 0 && most > 0;
+    Ok(offered.then_some((found.stx_atomic_write_unit_min, most)))
+}
+
 /// The number by which the kernel knows how long what is written to the file is expected to live; 0: nobody said.
 ///
 /// # Errors

@@ -46,8 +46,8 @@ pub use credentials::{FileRights, become_user};
 pub use cycles::{CycleClock, prepare_cycle_clock};
 pub use extents::{ExtentShares, bytes_without_data, extent_shares};
 pub use file::{
-    Access, Advice, Caching, Durability, Lifetime, OpenHow, advise, discard, drop_cache,
-    free_space, get_attribute, lifetime_number, open, open_nonblocking, open_unnamed,
+    Access, Advice, Caching, Durability, Lifetime, OpenHow, advise, atomic_write_sizes, discard,
+    drop_cache, free_space, get_attribute, lifetime_number, open, open_nonblocking, open_unnamed,
     raise_open_files_limit, reopen, sector_size, set_attribute, set_lifetime, size_of,
 };
 pub use inherited::inherited_sockets;

@@ -96,7 +96,8 @@ pub struct SyncQueue {
 /// `preadv2` and `pwritev2`, which take flags.
 #[derive(Debug)]
 struct Flagged {
-    flags: ReadWriteFlags,
+    /// Of reads, and of writes.
+    flags: [ReadWriteFlags; 2],
     polled: Share,
 }
 
@@ -107,7 +108,7 @@ impl Flagged {
         if !matches!(request.operation, Operation::Read | Operation::Write) {
             return perform(file, request, buffer);
         }
-        let mut flags = self.flags;
+        let mut flags = self.flags[usize::from(request.operation == Operation::Write)];
         flags.set(ReadWriteFlags::HIPRI, self.polled.next());
         loop {
             let moved = if request.operation == Operation::Read {
@@ -140,8 +141,8 @@ impl SyncQueue {
     /// # Errors
     /// As [`SyncQueue::new`].
     pub fn with_calls(files: Vec<File>, slots: u32, size: u32, calls: &Calls) -> io::Result<Self> {
-        let flags = calls.flags();
-        let is_flagged = calls.polled > 0 || !flags.is_empty();
+        let flags = [calls.read_flags(), calls.write_flags()];
+        let is_flagged = calls.polled > 0 || flags.iter().any(|flags| !flags.is_empty());
         Ok(Self {
             lines: Lines::new(files, slots, size)?,
             timer: CallTimer::default(),

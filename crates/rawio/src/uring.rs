@@ -48,8 +48,8 @@ pub struct UringQueue {
     fixed_buffers: Registered,
     fixed_files: Registered,
     priority: u16,
-    /// Flags of reads and writes.
-    flags: ReadWriteFlags,
+    /// Flags of reads, and of writes.
+    flags: [ReadWriteFlags; 2],
     entering: Entering,
     timer: CallTimer,
     /// Reads and writes until one is handed to a kernel worker, and how many that is; 0: none is.
@@ -151,7 +151,9 @@ impl UringQueue {
         let slots = Slots::new(slots, size).map_err(other)?;
         let (regions, region_shift) = slots.regions();
         let direct = files.iter().any(|file| caching_of(file) == Caching::Direct);
-        let buffers = if direct || copies_sooner_if_registered(size) {
+        // Linux refuses atomic writes out of registered buffers with `EINVAL` (`generic_atomic_write_valid`).
+        let registers = !calls.atomic && (direct || copies_sooner_if_registered(size));
+        let buffers = if registers {
             // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
             unsafe { ring.register_buffers(&regions) }
         } else {
@@ -175,7 +177,7 @@ impl UringQueue {
             slots,
             files,
             priority: 0,
-            flags: calls.flags(),
+            flags: [calls.read_flags(), calls.write_flags()],
             entering: match calls {
                 Calls {
                     submitter: Some(_), ..
@@ -219,7 +221,7 @@ impl UringQueue {
                 entry.len = len_union { len };
                 let ioprio = self.priority;
                 entry.ioprio = ioprio_union { ioprio };
-                let rw_flags = self.flags;
+                let rw_flags = self.flags[usize::from(request.operation == Operation::Write)];
                 entry.op_flags = op_flags_union { rw_flags };
             }
             Operation::Fsync => {}

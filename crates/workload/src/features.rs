@@ -38,7 +38,7 @@ pub use priority::{IoPriority, Priorities, PriorityShare};
 pub use process::{
     EndsOthers, MemoryPolicy, NODE_MAX, NodeSet, Process, ProcessorSharing, ThreadPriority,
 };
-pub use replay::{Replay, ReplayPace};
+pub use replay::{Replay, ReplayPace, TracePart};
 pub use verify::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
     VerifyRepeats, VerifyTrims, VerifyTrust,

@@ -30,8 +30,8 @@ pub use features::{
     Priorities, PriorityShare, Process, ProcessorSharing, RATE_STEPS_MAX, RateStep, RateSteps,
     Replay, ReplayPace, Reserve, SEQUENCE_MAX, SetChoice, SetFormat, SetOperation, SetRate,
     SizeDraw, SizeRange, StatCall, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
-    StopAfter, Submitter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority, ZONES_MAX, Zone,
-    ZoneStride,
+    StopAfter, Submitter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority, TracePart, ZONES_MAX,
+    Zone, ZoneStride,
 };
 pub use features::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, MemoryPolicy, NODE_MAX, NodeSet, OnMismatch,

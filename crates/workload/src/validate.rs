@@ -656,6 +656,7 @@ mod tests {
                 job.features.replay = Some(crate::Replay {
                     path: "/trace".to_owned(),
                     pace: crate::ReplayPace::AtOnce,
+                    merged: Vec::new(),
                     scale: 1,
                     align: 0,
                     skip: [false; 4],

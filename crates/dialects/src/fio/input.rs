@@ -4,8 +4,7 @@ use std::fmt;
 
 use fathom_diagnostics::Diagnostics;
 use fathom_units::Nanos;
-use fathom_workload::trace::MergePass;
-use fathom_workload::{Checksum, Workload};
+use fathom_workload::{Checksum, TracePart, Workload};
 use serde::{Deserialize, Serialize};
 
 /// A whole invocation of fio, understood.
@@ -61,10 +60,8 @@ pub enum Action {
 /// Binary traces that become one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceMerge {
-    /// Their paths.
-    pub traces: Vec<String>,
-    /// How each comes in.
-    pub passes: Vec<MergePass>,
+    /// The traces, in the order in which they are named.
+    pub parts: Vec<TracePart>,
     /// Path of the one that they become.
     pub into: String,
 }

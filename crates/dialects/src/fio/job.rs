@@ -12,7 +12,7 @@ use super::features;
 use super::placement::{
     is_aligned, is_independent, size_list, working_set_problem, zone_problem, zones,
 };
-use super::settings::{Amount, Settings, pacing_problems};
+use super::settings::{Amount, Settings, call_problem, pacing_problems};
 use super::table;
 use super::targets::share;
 use super::verify;
@@ -622,6 +622,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
     }
     if let Some(problem) = settings.priority.problem() {
         refuse("cmdprio_bssplit", problem.to_owned(), "keep one of them");
+    }
+    if let Some((option, message, hint)) = call_problem(settings) {
+        refuse(option, message, hint);
     }
     if let Some(problem) = settings.log.problem() {
         let hint = "add write_lat_log= and log_offset=1";

@@ -18,7 +18,7 @@ use super::input::{
 use super::job::{self, Allowed};
 use super::lexer::{RawOption, Section};
 use super::placement::{filling, map_warning, placement};
-use super::replay::{self, Replayed};
+use super::replay::{self, Before, Replayed};
 use super::settings::{Amount, Settings, io_log, pace, place_in_section};
 use super::table::{self, Support};
 use super::targets::{self, Clone as JobClone};
@@ -191,10 +191,11 @@ impl<'a> Planner<'a> {
         }
         if self.runs == Runs::Merges {
             self.merges
-                .extend(replay::merge(&settings, &name, diagnostics));
+                .extend(replay::merge(&settings, &name, &self.merges, diagnostics));
             return;
         }
-        replay::check_merged(&settings, &name, diagnostics);
+        let merge = replay::merge(&settings, &name, &self.merges, diagnostics);
+        self.merges.extend(merge);
         if settings.control.exit_all {
             self.exits_all = ExitsAll::Yes;
         }
@@ -284,7 +285,8 @@ impl<'a> Planner<'a> {
             let names = (name, section.name.as_str());
             let clone = clone_of(settings, names, (number, self.seed_of(settings)), &ends);
             let files = self.context.files;
-            let Some(found) = find_targets(&clone, &self.stages, files, diagnostics) else {
+            let before = self.before();
+            let Some(found) = find_targets(&clone, before, files, diagnostics) else {
                 return;
             };
             let (targets, replayed, past_end) = found;
@@ -325,6 +327,15 @@ impl<'a> Planner<'a> {
             if let Some(stage) = self.stages.last_mut() {
                 stage.jobs.push(job);
             }
+        }
+    }
+
+    /// Where the traces of the next job come from.
+    fn before(&self) -> Before<'_> {
+        let stages = self.stages.split_last();
+        Before {
+            stages: stages.map_or(&[][..], |(_, before)| before),
+            merges: &self.merges,
         }
     }
 
@@ -592,13 +603,12 @@ fn warn_of_map(settings: &Settings, name: &str, targets: &[Target], diagnostics:
 
 fn find_targets(
     clone: &JobClone<'_>,
-    stages: &[Stage],
+    before: Before<'_>,
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Option<Found> {
     if clone.settings.control.trace.read.is_some() {
         let (settings, who) = (clone.settings, (clone.name, clone.number));
-        let before = stages.split_last().map_or(&[][..], |(_, before)| before);
         let replayed = replay::look_through(settings, who, before, files, diagnostics)?;
         return Some((replayed.targets.clone(), Some(replayed), false));
     }

@@ -3,14 +3,14 @@
 //! A trace that a job of an earlier stage is yet to write cannot be read before the run. What that job may do says all that
 //! must be known of it.
 
-use std::io;
+use std::io::{self, BufReader};
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Percent};
-use fathom_workload::trace::{MergePass, TraceReader, TraceSummary};
+use fathom_workload::trace::{MergedTrace, TraceReader, TraceSummary};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, Direction, Job, Limits, Mix, Place, Replay, ReplayPace,
-    SequentialScope, Stage, Target, WeightedSize,
+    SequentialScope, Stage, Target, TracePart, WeightedSize,
 };
 
 use super::context::{FileStatus, Files};
@@ -21,6 +21,8 @@ use super::targets::split_list;
 
 /// Deepest queue that a trace asks for by itself: stacked devices do not tell every completion.
 const DEPTH_MAX: u32 = 1024;
+
+const MERGED_HINT: &str = "blktrace's output becomes such a trace by `blkparse -d FILE`";
 
 /// A trace that was looked through.
 #[derive(Debug)]
@@ -33,17 +35,30 @@ pub struct Replayed {
     pub targets: Vec<Target>,
 }
 
-/// Looks through the trace of clone `number`, or takes it for what a job of the stages `before` will write; `None` after an
-/// error, which is said.
+/// Where the traces of jobs come from that are no files yet.
+#[derive(Clone, Copy)]
+pub struct Before<'a> {
+    /// Jobs that may write some.
+    pub stages: &'a [Stage],
+    /// What is merged before the first job begins.
+    pub merges: &'a [TraceMerge],
+}
+
+/// Looks through the trace of clone `number`, or what it is merged from, or takes it for what a job of an earlier stage will
+/// write; `None` after an error, which is said.
 pub fn look_through(
     settings: &Settings,
     (name, number): (&str, u64),
-    before: &[Stage],
+    before: Before<'_>,
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Option<Replayed> {
     let list = split_list(settings.control.trace.read.as_deref()?);
-    let path = list[(number % list.len() as u64) as usize].clone();
+    let path = match &settings.control.trace.merge_into {
+        Some(into) => into.clone(),
+        None => list[(number % list.len() as u64) as usize].clone(),
+    };
+    let merge = before.merges.iter().find(|merge| merge.into == path);
     let mut refuse = |message: String, hint: &str| {
         let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
         diagnostics.push(match settings.location("read_iolog") {
@@ -62,8 +77,9 @@ pub fn look_through(
         align: settings.control.trace.align,
         skip: settings.control.trace.skip,
         redirected: settings.control.trace.redirect.is_some(),
+        merged: merge.map_or_else(Vec::new, |merge| merge.parts.clone()),
     };
-    let jobs = before.iter().flat_map(|stage| &stage.jobs);
+    let jobs = before.stages.iter().flat_map(|stage| &stage.jobs);
     let mut writers = jobs.filter(|job| job.features.trace_to.as_ref() == Some(&path));
     let summary = match writers.next_back() {
         Some(writer) => Ok(yet_to_be_written(writer, &replay, files)),
@@ -98,8 +114,14 @@ pub fn look_through(
     }
 }
 
-/// The traces of a job that are to be merged; `None` where there are none, or after an error, which is said.
-pub fn merge(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) -> Option<TraceMerge> {
+/// The traces of a job that are to be merged, where jobs before it merge those of `others`; `None` where there are none
+/// but those, or after an error, which is said.
+pub fn merge(
+    settings: &Settings,
+    name: &str,
+    others: &[TraceMerge],
+    diagnostics: &mut Diagnostics,
+) -> Option<TraceMerge> {
     let trace = &settings.control.trace;
     let into = trace.merge_into.clone()?;
     let mut refuse = |option: &str, message: String, hint: &str| {
@@ -123,54 +145,56 @@ pub fn merge(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) -> 
         refuse("merge_blktrace_file", message, "name another file");
         return None;
     }
-    let mut passes = vec![
-        MergePass {
+    let mut parts: Vec<_> = traces
+        .into_iter()
+        .map(|path| TracePart {
+            path,
             scale: 100,
-            passes: 1
-        };
-        traces.len()
-    ];
+            passes: 1,
+        })
+        .collect();
     for (option, values) in [
         ("merge_blktrace_scalars", &trace.merge_scales),
         ("merge_blktrace_iters", &trace.merge_passes),
     ] {
-        if !values.is_empty() && values.len() != traces.len() {
-            let (values, traces) = (values.len(), traces.len());
+        if !values.is_empty() && values.len() != parts.len() {
+            let (values, traces) = (values.len(), parts.len());
             let message = format!("`{option}` has {values} for the {traces} of `read_iolog`");
             refuse(option, message, "write one for each trace, in their order");
             return None;
         }
-        for (pass, value) in passes.iter_mut().zip(values) {
+        for (part, value) in parts.iter_mut().zip(values) {
             match option {
-                "merge_blktrace_scalars" => pass.scale = *value,
-                _ => pass.passes = *value,
+                "merge_blktrace_scalars" => part.scale = *value,
+                _ => part.passes = *value,
             }
         }
     }
-    Some(TraceMerge {
-        traces,
-        passes,
-        into,
-    })
-}
-
-/// Refuses a job that would merge its traces as it runs: a merged trace must be there to be looked through.
-pub fn check_merged(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
-    let Some(into) = &settings.control.trace.merge_into else {
-        return;
-    };
-    let message = format!("job `{name}`: traces are merged before a run, not in it");
-    let hint =
-        format!("merge them with `--merge-blktrace-only`, then run with `read_iolog={into}` alone");
-    let error = Diagnostic::error(message).hint(hint);
-    diagnostics.push(match settings.location("merge_blktrace_file") {
-        Some(location) => error.at(location),
-        None => error,
-    });
+    if let Some(other) = others.iter().find(|other| other.into == into) {
+        if other.parts == parts {
+            return None;
+        }
+        let message = format!("a job before it merges other traces into `{into}`");
+        refuse("merge_blktrace_file", message, "name another file");
+        return None;
+    }
+    Some(TraceMerge { parts, into })
 }
 
 /// What is in a trace; or what is wrong with it, and what to do.
 fn read(replay: &Replay, files: &dyn Files) -> Result<TraceSummary, (String, &'static str)> {
+    let hint = "traces are written by `write_iolog` and by blktrace";
+    if !replay.merged.is_empty() {
+        let open = |path: &str| files.open(path);
+        let summary = MergedTrace::new(&open, &replay.merged)
+            .map_err(|error| error.to_string())
+            .and_then(|merged| {
+                let trace = TraceReader::new(BufReader::new(merged));
+                let summary = trace.and_then(|trace| TraceSummary::of(trace, replay));
+                summary.map_err(|error| error.to_string())
+            });
+        return summary.map_err(|problem| (problem, MERGED_HINT));
+    }
     let opened = match replay.path.as_str() {
         "-" => Err(io::Error::other(
             "a trace is read twice, so it must be a file",
@@ -179,7 +203,6 @@ fn read(replay: &Replay, files: &dyn Files) -> Result<TraceSummary, (String, &'s
     };
     let input = opened.map_err(|error| (error.to_string(), "name a trace that can be read"))?;
     let summary = TraceReader::new(input).and_then(|trace| TraceSummary::of(trace, replay));
-    let hint = "traces are written by `write_iolog` and by blktrace";
     summary.map_err(|error| (error.to_string(), hint))
 }
 

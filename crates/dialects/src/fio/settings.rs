@@ -29,7 +29,7 @@ use super::file_sizes::FileSizes;
 use super::input::{Origin, Percentiles, Unified};
 use super::lexer::RawOption;
 use super::table::{self, OptionRow, Support};
-pub use calls::{CallSettings, calls, calls_of_operation};
+pub use calls::{CallSettings, calls, calls_of_operation, problem as call_problem};
 pub use contents::ContentSettings;
 pub use pacing::{PacingSettings, pace, problems as pacing_problems};
 pub use placement::{PlacementSettings, ZoneMode};

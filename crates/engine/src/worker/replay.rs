@@ -53,7 +53,7 @@ impl<'a> Replayer<'a> {
         let failed = |source| EngineError::target(&replay.path, "reading the trace", source);
         let file = File::open(&replay.path).map_err(failed)?;
         let input = BufReader::with_capacity(BUFFER_BYTES, file);
-        let trace = TraceReader::new(Box::new(input));
+        let trace = <TraceReader>::new(Box::new(input));
         let trace = trace.map_err(|error| failed(std::io::Error::other(error)))?;
         let (sender, chunks) = sync_channel(AHEAD);
         let adapted = replay.clone();

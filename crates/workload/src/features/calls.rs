@@ -16,6 +16,8 @@ pub struct Calls {
     pub uncached: bool,
     /// An I/O that would block fails with `EAGAIN` (`RWF_NOWAIT`).
     pub no_wait: bool,
+    /// A write is stored whole or not at all, whatever happens to the machine (`RWF_ATOMIC`). It is direct I/O's alone.
+    pub atomic: bool,
     /// Each I/O of this number is handed to a kernel worker at once (`IOSQE_ASYNC`); 0: none is.
     pub async_every: u32,
     /// A kernel thread takes submissions out of the ring, so that no system call is needed (`IORING_SETUP_SQPOLL`).
@@ -30,6 +32,7 @@ impl Calls {
         self.polled > 0
             || self.uncached
             || self.no_wait
+            || self.atomic
             || self.async_every > 0
             || self.submitter.is_some()
     }

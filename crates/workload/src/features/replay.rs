@@ -16,6 +16,19 @@ pub struct Replay {
     pub skip: [bool; 4],
     /// Every I/O goes to the job's only target, whatever file the trace names.
     pub redirected: bool,
+    /// Binary traces that `path` is made of before the run; none where it is there.
+    pub merged: Vec<TracePart>,
+}
+
+/// A binary trace that is merged with others into one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TracePart {
+    /// Its path.
+    pub path: String,
+    /// Its times, in percent of what they are: 50 makes it twice as fast.
+    pub scale: u32,
+    /// How often it comes, one pass after another.
+    pub passes: u32,
 }
 
 /// When the I/Os of a trace start.

@@ -14,6 +14,7 @@ pub(super) fn value(calls: &Calls) -> TomlValue {
         polled,
         uncached,
         no_wait,
+        atomic,
         async_every,
         submitter,
         lifetime,
@@ -26,7 +27,11 @@ pub(super) fn value(calls: &Calls) -> TomlValue {
     if polled > 0 {
         add("polled", count(polled));
     }
-    for (key, on) in [("uncached", uncached), ("no_wait", no_wait)] {
+    for (key, on) in [
+        ("uncached", uncached),
+        ("no_wait", no_wait),
+        ("atomic", atomic),
+    ] {
         if on {
             add(key, true.into());
         }
@@ -48,8 +53,8 @@ pub(super) fn value(calls: &Calls) -> TomlValue {
 }
 
 impl Reader<'_> {
-    /// `calls = { advice = "by-pattern", polled = 100, uncached = true, no_wait = true, async_every = 8, submitter = 3,
-    /// lifetime = "short" }`.
+    /// `calls = { advice = "by-pattern", polled = 100, uncached = true, no_wait = true, atomic = true, async_every = 8,
+    /// submitter = 3, lifetime = "short" }`.
     pub(super) fn calls(&mut self, fields: &mut Fields<'_, '_>) -> Calls {
         let Some(value) = fields.get("calls") else {
             return Calls::default();
@@ -62,6 +67,7 @@ impl Reader<'_> {
         let polled = fields.get("polled").and_then(|value| self.count(value));
         let uncached = fields.get("uncached").and_then(|value| self.truth(value));
         let no_wait = fields.get("no_wait").and_then(|value| self.truth(value));
+        let atomic = fields.get("atomic").and_then(|value| self.truth(value));
         let every = fields.get("async_every");
         let async_every = every.and_then(|value| self.count(value));
         let submitter = fields.get("submitter");
@@ -74,6 +80,7 @@ impl Reader<'_> {
             polled: polled.unwrap_or_default(),
             uncached: uncached.unwrap_or_default(),
             no_wait: no_wait.unwrap_or_default(),
+            atomic: atomic.unwrap_or_default(),
             async_every: async_every.unwrap_or_default(),
             submitter,
             lifetime,

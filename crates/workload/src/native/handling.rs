@@ -8,6 +8,7 @@ use super::words::{GROWTHS, KINDS, OPERATIONS, word};
 use super::writer::{count, time};
 use crate::{
     Calls, Direction, ErrorHandling, Features, FileHandling, Growth, Replay, ReplayPace, SyncRange,
+    TracePart,
 };
 
 /// The word of a replay that heeds no times.
@@ -126,7 +127,19 @@ fn trace(replay: &Replay) -> Table {
     if !skipped.is_empty() {
         add("skip", TomlValue::Array(skipped));
     }
+    if !replay.merged.is_empty() {
+        let parts = replay.merged.iter().map(trace_part);
+        add("merge", TomlValue::Array(parts.collect()));
+    }
     table
+}
+
+fn trace_part(part: &TracePart) -> TomlValue {
+    let mut table = Table::new();
+    table.insert("path".to_owned(), part.path.as_str().into());
+    table.insert("scale".to_owned(), format!("{}%", part.scale).into());
+    table.insert("passes".to_owned(), count(part.passes));
+    TomlValue::Table(table)
 }
 
 impl Reader<'_> {
@@ -270,8 +283,57 @@ impl Reader<'_> {
                 }
             }
         }
+        if let Some(value) = fields.get("merge") {
+            let parts = self.list(value)?.iter().map(|part| self.trace_part(part));
+            replay.merged = parts.collect::<Option<_>>()?;
+        }
         fields.finish(self);
         Some(replay)
+    }
+
+    /// A path, or `{ path = "a", scale = "50%", passes = 2 }`.
+    fn trace_part(&mut self, value: &Value<'_>) -> Option<TracePart> {
+        let mut part = TracePart {
+            path: String::new(),
+            scale: 100,
+            passes: 1,
+        };
+        if let Some(path) = value.get_ref().as_str() {
+            path.clone_into(&mut part.path);
+            return Some(part);
+        }
+        let mut fields = self.fields(value, "a trace to merge")?;
+        match fields.get("path").map(|value| self.text(value)) {
+            Some(path) => part.path = path?,
+            None => self.error(fields.span(), "the trace has no path", "add `path`"),
+        }
+        if let Some(value) = fields.get("scale") {
+            part.scale = self.trace_scale(value)?;
+        }
+        if let Some(value) = fields.get("passes") {
+            part.passes = self.count(value)?;
+            if part.passes == 0 {
+                let message = "a trace that never comes is not merged";
+                self.error(value.span(), message, "write 1 or more, or leave it out");
+            }
+        }
+        fields.finish(self);
+        Some(part)
+    }
+
+    /// Times of a trace, in percent of what they are.
+    fn trace_scale(&mut self, value: &Value<'_>) -> Option<u32> {
+        let text = self.text(value)?;
+        let percent = text
+            .strip_suffix('%')
+            .and_then(|digits| digits.parse().ok());
+        let percent = percent.filter(|percent| *percent > 0);
+        if percent.is_none() {
+            let message = format!("`{text}` is no share of a trace's times");
+            let hint = "write how long they become, such as \"50%\"";
+            self.error(value.span(), message, hint);
+        }
+        percent
     }
 
     /// `at-once`, or a percentage of the trace's own speed, which may exceed 100 %.

@@ -17,8 +17,8 @@ use crate::{
     Growth, HeaderCheck, Job, Limits, MemoryPolicy, Mix, NODE_MAX, NodeSet, OnMismatch,
     PROCESSOR_MAX, Pacing, Pattern, Place, Placement, Poisson, Process, ProcessorSharing, Replay,
     ReplayPace, ReportGroup, SequentialScope, Stage, Submitter, SyncPolicy, SyncRange, Target,
-    ThreadPriority, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
-    WeightedSize, WhenFull, Workload,
+    ThreadPriority, TracePart, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims,
+    VerifyTrust, WeightedSize, WhenFull, Workload,
 };
 
 mod property_tests;

@@ -5,24 +5,32 @@
 //!
 //! Invariant: of records with one time, those of the trace that was named first come first.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use super::TraceError;
 use super::blktrace::{BlktraceFormat, RECORD_BYTES, set_time, time_of};
-
-/// What is done to one trace on its way into the merged one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MergePass {
-    /// Its times, in percent of what they are: 50 makes it twice as fast.
-    pub scale: u32,
-    /// How often it comes, one pass after another.
-    pub passes: u32,
-}
+use crate::TracePart;
 
 /// Why traces cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// A trace cannot be opened.
+    /// A trace cannot be used.
+    #[error("trace `{path}`: {source}")]
+    Part {
+        /// Which one.
+        path: String,
+        /// Why not.
+        source: PartError,
+    },
+    /// The merged trace cannot be written.
+    #[error("{0}")]
+    Write(io::Error),
+}
+
+/// What is wrong with one of the traces.
+#[derive(Debug, thiserror::Error)]
+pub enum PartError {
+    /// It cannot be opened.
     #[error("{0}")]
     Open(io::Error),
     /// It cannot be read.
@@ -34,18 +42,14 @@ pub enum MergeError {
     /// Its times, scaled and repeated, are no number of nanoseconds any more.
     #[error("its times exceed 584 years")]
     TooLong,
-    /// The merged trace cannot be written.
-    #[error("{0}")]
-    Write(io::Error),
 }
 
-/// Opens trace `number` from its start.
-pub type OpenTrace<'a> = &'a dyn Fn(usize) -> io::Result<Box<dyn BufRead + Send>>;
+/// Opens a trace from its start.
+pub type OpenTrace<'a> = &'a dyn Fn(&str) -> io::Result<Box<dyn BufRead + Send>>;
 
 /// One trace, and the record of it that comes next.
-struct Cursor {
-    number: usize,
-    how: MergePass,
+struct Cursor<'a> {
+    part: &'a TracePart,
     pass: u32,
     input: Box<dyn BufRead + Send>,
     format: BlktraceFormat,
@@ -54,44 +58,103 @@ struct Cursor {
     length: u64,
 }
 
-/// Writes the traces that `open` opens as one to `output`. Returns how many records that are.
-///
-/// # Errors
-/// The number of the trace that is at fault, and what is wrong; for the merged one that of the last.
-pub fn merge_blktraces(
-    open: OpenTrace<'_>,
-    traces: &[MergePass],
-    output: &mut dyn Write,
-) -> Result<u64, (usize, MergeError)> {
-    let mut cursors = Vec::with_capacity(traces.len());
-    for (number, how) in traces.iter().enumerate() {
-        let cursor = Cursor::new(open, number, *how);
-        cursors.extend(cursor.map_err(|error| (number, error))?);
-    }
-    let mut count = 0;
-    // The first of several with one time.
-    while let Some(at) = (0..cursors.len()).min_by_key(|at| time_of(&cursors[*at].next)) {
-        let cursor = &mut cursors[at];
-        let number = cursor.number;
-        let written = output.write_all(&cursor.next).map_err(MergeError::Write);
-        let more = written.and_then(|()| cursor.advance(open));
-        if !more.map_err(|error| (number, error))? {
-            cursors.remove(at);
-        }
-        count += 1;
-    }
-    let flushed = output.flush().map_err(MergeError::Write);
-    flushed.map_err(|error| (traces.len().saturating_sub(1), error))?;
-    Ok(count)
+/// The merged trace, as it would be read from a file.
+pub struct MergedTrace<'a> {
+    open: OpenTrace<'a>,
+    cursors: Vec<Cursor<'a>>,
+    record: [u8; RECORD_BYTES],
+    /// Bytes of `record` that were read; all of them before the first.
+    taken: usize,
 }
 
-impl Cursor {
+/// Writes `parts`, as `open` opens them, as one trace to `output`.
+///
+/// # Errors
+/// Which trace is at fault, and why, or that the merged one cannot be written.
+pub fn merge_blktraces(
+    open: OpenTrace<'_>,
+    parts: &[TracePart],
+    output: &mut dyn Write,
+) -> Result<(), MergeError> {
+    let mut merged = MergedTrace::new(open, parts)?;
+    while let Some(record) = merged.next_record()? {
+        output.write_all(&record).map_err(MergeError::Write)?;
+    }
+    output.flush().map_err(MergeError::Write)
+}
+
+impl<'a> MergedTrace<'a> {
+    /// At the first record of each part.
+    ///
+    /// # Errors
+    /// Which trace is at fault, and why.
+    pub fn new(open: OpenTrace<'a>, parts: &'a [TracePart]) -> Result<Self, MergeError> {
+        let mut cursors = Vec::with_capacity(parts.len());
+        for part in parts {
+            let cursor = Cursor::new(open, part);
+            cursors.extend(cursor.map_err(|error| of_part(part, error))?);
+        }
+        Ok(Self {
+            open,
+            cursors,
+            record: [0; RECORD_BYTES],
+            taken: RECORD_BYTES,
+        })
+    }
+
+    /// The next record; `None` at the end.
+    fn next_record(&mut self) -> Result<Option<[u8; RECORD_BYTES]>, MergeError> {
+        let cursors = &mut self.cursors;
+        // The first of several with one time.
+        let Some(at) = (0..cursors.len()).min_by_key(|at| time_of(&cursors[*at].next)) else {
+            return Ok(None);
+        };
+        let cursor = &mut cursors[at];
+        let record = cursor.next;
+        let more = cursor.advance(self.open);
+        if !more.map_err(|error| of_part(cursor.part, error))? {
+            cursors.remove(at);
+        }
+        Ok(Some(record))
+    }
+}
+
+impl Read for MergedTrace<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.taken == RECORD_BYTES {
+            match self.next_record().map_err(io::Error::other)? {
+                Some(record) => self.record = record,
+                None => return Ok(0),
+            }
+            self.taken = 0;
+        }
+        let count = (&self.record[self.taken..]).read(into)?;
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+impl std::fmt::Debug for MergedTrace<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MergedTrace")
+            .field("cursors", &self.cursors.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn of_part(part: &TracePart, source: PartError) -> MergeError {
+    MergeError::Part {
+        path: part.path.clone(),
+        source,
+    }
+}
+
+impl<'a> Cursor<'a> {
     /// At the first record; `None` where there is none.
-    fn new(open: OpenTrace<'_>, number: usize, how: MergePass) -> Result<Option<Self>, MergeError> {
-        let (input, format) = begin(open, number)?;
+    fn new(open: OpenTrace<'_>, part: &'a TracePart) -> Result<Option<Self>, PartError> {
+        let (input, format) = begin(open, part)?;
         let mut cursor = Self {
-            number,
-            how,
+            part,
             pass: 0,
             input,
             format,
@@ -102,30 +165,28 @@ impl Cursor {
     }
 
     /// Goes to the next record, in this pass or another; whether there is one.
-    fn advance(&mut self, open: OpenTrace<'_>) -> Result<bool, MergeError> {
+    fn advance(&mut self, open: OpenTrace<'_>) -> Result<bool, PartError> {
         if self.in_pass()? {
             return Ok(true);
         }
         self.pass += 1;
-        if self.pass >= self.how.passes {
+        if self.pass >= self.part.passes {
             return Ok(false);
         }
         self.length = self.format.last_time;
-        (self.input, self.format) = begin(open, self.number)?;
+        (self.input, self.format) = begin(open, self.part)?;
         self.in_pass()
     }
 
     /// Goes to the next record of this pass; whether there is one.
-    fn in_pass(&mut self) -> Result<bool, MergeError> {
+    fn in_pass(&mut self) -> Result<bool, PartError> {
         let Some(mut record) = self.format.next_queued(&mut *self.input)? else {
             return Ok(false);
         };
         let begun = u128::from(self.pass) * u128::from(self.length);
-        let time = (u128::from(time_of(&record)) + begun) * u128::from(self.how.scale) / 100;
-        set_time(
-            &mut record,
-            u64::try_from(time).map_err(|_| MergeError::TooLong)?,
-        );
+        let time = (u128::from(time_of(&record)) + begun) * u128::from(self.part.scale) / 100;
+        let time = u64::try_from(time).map_err(|_| PartError::TooLong)?;
+        set_time(&mut record, time);
         self.next = record;
         Ok(true)
     }
@@ -133,10 +194,10 @@ impl Cursor {
 
 fn begin(
     open: OpenTrace<'_>,
-    number: usize,
-) -> Result<(Box<dyn BufRead + Send>, BlktraceFormat), MergeError> {
-    let mut input = open(number).map_err(MergeError::Open)?;
-    let start = input.fill_buf().map_err(MergeError::Open)?;
-    let format = BlktraceFormat::of(start).ok_or(MergeError::OtherFormat)?;
+    part: &TracePart,
+) -> Result<(Box<dyn BufRead + Send>, BlktraceFormat), PartError> {
+    let mut input = open(&part.path).map_err(PartError::Open)?;
+    let start = input.fill_buf().map_err(PartError::Open)?;
+    let format = BlktraceFormat::of(start).ok_or(PartError::OtherFormat)?;
     Ok((input, format))
 }

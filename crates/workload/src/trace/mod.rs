@@ -20,7 +20,7 @@ use fathom_units::Nanos;
 
 use crate::Direction;
 
-pub use merge::{MergeError, MergePass, OpenTrace, merge_blktraces};
+pub use merge::{MergeError, MergedTrace, OpenTrace, merge_blktraces};
 pub use served::{LOOK_AHEAD, ServedEntry, ServedOp, ServedTrace};
 pub use summary::TraceSummary;
 pub use text::{HEADER_V3, write_file_action, write_io};
@@ -84,8 +84,8 @@ pub enum TraceError {
 }
 
 /// A trace being read.
-pub struct TraceReader {
-    input: Box<dyn BufRead + Send>,
+pub struct TraceReader<I = Box<dyn BufRead + Send>> {
+    input: I,
     format: Format,
     files: Files,
     clock: TraceClock,
@@ -137,12 +137,12 @@ impl TraceClock {
     }
 }
 
-impl TraceReader {
+impl<I: BufRead> TraceReader<I> {
     /// Looks at the first bytes of `input` to tell its format.
     ///
     /// # Errors
     /// Where it is no trace of a known format.
-    pub fn new(mut input: Box<dyn BufRead + Send>) -> Result<Self, TraceError> {
+    pub fn new(mut input: I) -> Result<Self, TraceError> {
         let start = input.fill_buf().map_err(|source| TraceError::Io {
             place: "its start".to_owned(),
             source,
@@ -164,7 +164,7 @@ impl TraceReader {
     /// # Errors
     /// Where reading fails, or what is read is no entry.
     pub fn next_entry(&mut self) -> Result<Option<TraceEntry>, TraceError> {
-        let (input, files, clock) = (&mut *self.input, &mut self.files, &mut self.clock);
+        let (input, files, clock) = (&mut self.input, &mut self.files, &mut self.clock);
         match &mut self.format {
             Format::Text(format) => format.next_entry(input, files, clock),
             Format::Blktrace(format) => format.next_entry(input, files, clock),
@@ -190,7 +190,7 @@ impl TraceReader {
     }
 }
 
-impl std::fmt::Debug for TraceReader {
+impl<I> std::fmt::Debug for TraceReader<I> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TraceReader")
             .field("files", &self.files.names.len())

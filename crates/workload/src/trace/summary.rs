@@ -3,6 +3,8 @@
 //! A replay must know these before it starts: which files the write guard has to judge, how long files must be, and how
 //! large buffers.
 
+use std::io::BufRead;
+
 use fathom_units::Nanos;
 
 use super::{Format, TraceAction, TraceError, TraceReader};
@@ -36,7 +38,7 @@ impl TraceSummary {
     ///
     /// # Errors
     /// Whatever keeps it from being read.
-    pub fn of(mut trace: TraceReader, replay: &Replay) -> Result<Self, TraceError> {
+    pub fn of<I: BufRead>(mut trace: TraceReader<I>, replay: &Replay) -> Result<Self, TraceError> {
         let mut summary = Self::default();
         while let Some(entry) = trace.next_entry()? {
             summary.length = summary.length.max(entry.at.unwrap_or_default());
@@ -72,7 +74,7 @@ impl TraceSummary {
     }
 }
 
-impl TraceReader {
+impl<I: BufRead> TraceReader<I> {
     /// What `replay` makes of an action of this trace: `None` where it is left out.
     pub fn adapted(&self, action: TraceAction, replay: &Replay) -> Option<TraceAction> {
         match action {

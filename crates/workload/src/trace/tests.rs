@@ -1,13 +1,13 @@
 //! Tests of trace formats.
 
-use std::io::Cursor;
+use std::io::{BufRead, BufReader, Cursor, Read as _};
 
 use fathom_units::Nanos;
 
 use super::{
-    MergeError, MergePass, TraceAction, TraceEntry, TraceReader, TraceSummary, merge_blktraces,
+    MergeError, MergedTrace, TraceAction, TraceEntry, TraceReader, TraceSummary, merge_blktraces,
 };
-use crate::{Direction, Replay};
+use crate::{Direction, Replay, TracePart};
 
 fn reader(bytes: impl AsRef<[u8]> + Send + 'static) -> Result<TraceReader, super::TraceError> {
     TraceReader::new(Box::new(Cursor::new(bytes)))
@@ -214,21 +214,26 @@ fn a_summary_tells_the_depth_of_blktrace() {
     assert_eq!((summary.depth, summary.ios), (Some(3), [4, 0, 0]));
 }
 
-fn merged(traces: &[(Vec<u8>, u32, u32)]) -> Result<Vec<u8>, (usize, MergeError)> {
-    let hows: Vec<_> = traces
-        .iter()
-        .map(|(_, scale, passes)| MergePass {
+fn merged(traces: &[(Vec<u8>, u32, u32)]) -> Result<Vec<u8>, MergeError> {
+    let numbered = traces.iter().enumerate();
+    let parts: Vec<_> = numbered
+        .map(|(number, (_, scale, passes))| TracePart {
+            path: number.to_string(),
             scale: *scale,
             passes: *passes,
         })
         .collect();
+    let open = |path: &str| -> std::io::Result<Box<dyn BufRead + Send>> {
+        let number: usize = path.parse().unwrap();
+        Ok(Box::new(Cursor::new(traces[number].0.clone())))
+    };
     let mut out = Vec::new();
-    let count = merge_blktraces(
-        &|number| Ok(Box::new(Cursor::new(traces[number].0.clone()))),
-        &hows,
-        &mut out,
-    )?;
-    assert_eq!(count as usize * 48, out.len());
+    merge_blktraces(&open, &parts, &mut out)?;
+    let mut read = Vec::new();
+    // Whatever is asked for at a time.
+    let mut merged = BufReader::with_capacity(7, MergedTrace::new(&open, &parts)?);
+    merged.read_to_end(&mut read).unwrap();
+    assert!(read == out);
     Ok(out)
 }
 
@@ -316,8 +321,8 @@ fn merged_traces_have_this_machines_byte_order() {
 fn what_cannot_be_merged_is_told_with_its_number() {
     let good = record(u64::MAX / 2, 8, 4096, READ, 0);
     let check = |bad: Vec<u8>, expected: &str| {
-        let (number, error) = merged(&[(good.clone(), 100, 1), (bad, 100, 3)]).unwrap_err();
-        assert_eq!((number, error.to_string().as_str()), (1, expected));
+        let error = merged(&[(good.clone(), 100, 1), (bad, 100, 3)]).unwrap_err();
+        assert_eq!(error.to_string(), format!("trace `1`: {expected}"));
     };
     check(
         b"fio version 3 iolog\n".to_vec(),

@@ -20,10 +20,11 @@ pub(super) fn check(job: &Job, found: &mut Found) {
         let message = format!("its submissions are taken on processor {processor}");
         found.add("calls", message, "give 0 to 4095");
     }
-    let flags: [(bool, &str, &[Backend]); 5] = [
+    let flags: [(bool, &str, &[Backend]); 6] = [
         (calls.polled > 0, "polled", &[IoUring, Sync]),
         (calls.uncached, "uncached", &[IoUring, Sync]),
         (calls.no_wait, "no_wait", &[IoUring, Libaio, Sync]),
+        (calls.atomic, "atomic", &[IoUring, Libaio, Sync]),
         (calls.async_every > 0, "async_every", &[IoUring]),
         (calls.submitter.is_some(), "submitter", &[IoUring]),
     ];

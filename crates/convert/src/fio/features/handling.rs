@@ -4,11 +4,11 @@ use fathom_dialects::fio::syncs_file_systems;
 use fathom_units::Percent;
 use fathom_workload::{
     Advice, Backend, Caching, Calls, Direction, ErrorHandling, FileHandling, Growth, Job, Lifetime,
-    OnMismatch, Replay, ReplayPace, Reserve, Submitter, SyncRange, Verify, VerifyPhase,
+    OnMismatch, Replay, ReplayPace, Reserve, Submitter, SyncRange, TracePart, Verify, VerifyPhase,
 };
 
 use super::super::section::Section;
-use super::super::{names, time, triple};
+use super::super::{time, triple};
 use super::text;
 use crate::draft::Draft;
 
@@ -19,6 +19,7 @@ pub(super) fn told(calls: &Calls, job: &Job, section: &mut Section) {
         polled,
         uncached,
         no_wait,
+        atomic,
         async_every,
         submitter,
         lifetime,
@@ -62,6 +63,7 @@ pub(super) fn told(calls: &Calls, job: &Job, section: &mut Section) {
     );
     section.put_if(*uncached && cached, "uncached", "1");
     section.put_if(*no_wait, "nowait", "1");
+    section.put_if(*atomic, "atomic", "1");
     section.put_if(*async_every > 0, "force_async", async_every.to_string());
     if let Some(Submitter { processor }) = submitter {
         section.put("sqthread_poll", "1");
@@ -195,6 +197,32 @@ pub(super) fn survived(errors: &ErrorHandling, verify: Option<&Verify>, section:
     }
 }
 
+/// What becomes of the traces that `read_iolog` names.
+fn merging(
+    into: &str,
+    parts: &[TracePart],
+    number: usize,
+    section: &mut Section,
+    draft: &mut Draft,
+) {
+    text("merge_blktrace_file", "trace", into, number, section, draft);
+    let list = |of: fn(&TracePart) -> u32| {
+        let numbers = parts.iter().map(|part| of(part).to_string());
+        numbers.collect::<Vec<_>>().join(":")
+    };
+    for (option, usual, of) in [
+        (
+            "merge_blktrace_scalars",
+            100,
+            (|part| part.scale) as fn(&TracePart) -> u32,
+        ),
+        ("merge_blktrace_iters", 1, |part| part.passes),
+    ] {
+        let differs = parts.iter().any(|part| of(part) != usual);
+        section.put_if(differs, option, list(of));
+    }
+}
+
 pub(super) fn trace(
     replay: &Replay,
     job: &Job,
@@ -209,20 +237,21 @@ pub(super) fn trace(
         align,
         skip,
         redirected,
+        merged,
     } = replay;
     if job.features.trace_to.is_some() {
         let message = "a job of fio that reads a trace writes none";
         draft.lost(number, "trace_to", message);
     }
-    if names::is_plain(path) {
-        section.put("read_iolog", path.replace(':', "\\:"));
-    } else {
-        draft.lost(
-            number,
-            "trace",
-            format!("`read_iolog` cannot be `{path}` in a job file"),
-        );
-    }
+    let read = match &merged[..] {
+        [] => path.replace(':', "\\:"),
+        parts => {
+            merging(path, parts, number, section, draft);
+            let paths = parts.iter().map(|part| part.path.replace(':', "\\:"));
+            paths.collect::<Vec<_>>().join(":")
+        }
+    };
+    text("read_iolog", "trace", &read, number, section, draft);
     match pace {
         ReplayPace::AtOnce => section.put("replay_no_stall", "1"),
         ReplayPace::Timed(100) => {}

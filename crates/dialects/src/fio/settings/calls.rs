@@ -8,12 +8,17 @@ use crate::fio::job;
 
 /// fio's `fadvise_hint` and the engines' own options of this kind, with its defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of fio's own"
+)]
 pub struct CallSettings {
     advice: Advice,
     polled: bool,
     polled_percent: u8,
     uncached: bool,
     no_wait: bool,
+    atomic: bool,
     async_every: u32,
     submitter: Submitting,
     lifetime: Option<Lifetime>,
@@ -34,6 +39,7 @@ impl Default for CallSettings {
             polled_percent: 100,
             uncached: false,
             no_wait: false,
+            atomic: false,
             async_every: 0,
             submitter: Submitting::default(),
             lifetime: None,
@@ -79,6 +85,7 @@ impl Settings {
                 set(&mut calls.uncached, number.map(|number| number > 0));
             }
             "nowait" => set(&mut calls.no_wait, reader.switch()),
+            "atomic" => set(&mut calls.atomic, reader.switch()),
             "force_async" => {
                 let every = reader.number(Counts::Things, 0, most);
                 set(&mut calls.async_every, every.map(|every| every as u32));
@@ -96,6 +103,19 @@ impl Settings {
     }
 }
 
+/// The option that the job's engine has not, if there is one, and what to do: fio's own rule.
+pub fn problem(settings: &Settings) -> Option<(&'static str, String, &'static str)> {
+    let has = match job::backend(settings) {
+        Backend::Libaio => true,
+        Backend::Sync | Backend::IoUring => ["pvsync2", "io_uring"].contains(&&*settings.engine),
+        Backend::Mmap | Backend::Null => false,
+    };
+    (settings.calls.atomic && !has).then(|| {
+        let message = format!("engine `{}` has no atomic writes", settings.engine);
+        ("atomic", message, "use `pvsync2`, `libaio` or `io_uring`")
+    })
+}
+
 /// What of it the job's engine heeds. The page cache's part means nothing to direct I/O, which fio leaves out too.
 pub fn calls(settings: &Settings) -> Calls {
     let CallSettings {
@@ -104,6 +124,7 @@ pub fn calls(settings: &Settings) -> Calls {
         polled_percent,
         uncached,
         no_wait,
+        atomic,
         async_every,
         submitter,
         lifetime,
@@ -122,6 +143,7 @@ pub fn calls(settings: &Settings) -> Calls {
         polled: if has_flags && polled { share } else { 0 },
         uncached: has_flags && cached && uncached,
         no_wait: (has_flags || backend == Backend::Libaio) && no_wait,
+        atomic: atomic && settings.pattern.directions[1],
         async_every: if is_ring { async_every } else { 0 },
         submitter: (is_ring && submitter.on).then_some(Submitter {
             processor: submitter.processor,

@@ -58,7 +58,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("write_barrier", &[], Number, NoEffect, "Make every n-th write a barrier"),
     row("sync_file_range", &[], Text, Built, "`sync_file_range` after this many writes"),
     row("direct", &[], Switch, Built, "Go past the page cache"),
-    row("atomic", &[], Switch, AtRun("0"), "Writes that happen whole or not at all"),
+    row("atomic", &[], Switch, Built, "Writes that happen whole or not at all"),
     row("buffered", &[], Switch, Built, "Go through the page cache; the opposite of `direct`"),
     row("overwrite", &[], Switch, Built, "Lay out the file before it is written"),
     row("zero_buffers", &[], Flag, Built, "Write zeroes"),

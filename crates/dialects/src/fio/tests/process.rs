@@ -137,6 +137,31 @@ fn the_kernel_is_told_what_fio_tells_it() {
 }
 
 #[test]
+fn atomic_writes_are_of_some_engines() {
+    let is_atomic = |text: &str| {
+        let text = format!("[j]\nsize=1m\ndirect=1\n{text}");
+        let input = read_text(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
+        input.workload.stages[0].jobs[0].features.calls.atomic
+    };
+    for engine in ["pvsync2", "libaio", "linuxaio", "io_uring"] {
+        for (options, expected) in [
+            ("atomic=1\nrw=randrw", true),
+            // As in fio, it is for those that write.
+            ("atomic=1\nrw=read", false),
+            ("atomic=0\nrw=write", false),
+        ] {
+            let text = format!("ioengine={engine}\n{options}\n");
+            assert_eq!(is_atomic(&text), expected, "{text}");
+        }
+    }
+    for engine in ["psync", "vsync", "pvsync", "posixaio", "mmap", "null"] {
+        let text = format!("[j]\nsize=1m\natomic=1\nioengine={engine}\n");
+        let expected = format!("job `j`: engine `{engine}` has no atomic writes");
+        check_error(&text, &[&expected]);
+    }
+}
+
+#[test]
 fn threads_and_memory_are_placed_on_numa_nodes() {
     let only = |numbers: &[u32]| NodeSet::Only(numbers.iter().copied().collect());
     let but = |numbers: &[u32]| NodeSet::AllBut(numbers.iter().copied().collect());

@@ -1,8 +1,7 @@
 //! Readings of jobs that replay a trace.
 
 use fathom_units::Bytes;
-use fathom_workload::trace::MergePass;
-use fathom_workload::{Direction, Place, ReplayPace};
+use fathom_workload::{Direction, Place, ReplayPace, TracePart};
 
 use super::*;
 
@@ -146,18 +145,13 @@ fn merges(options: &str) -> Result<Vec<TraceMerge>, String> {
 #[test]
 fn traces_to_merge_are_read() {
     let both = "read_iolog=a:b\nmerge_blktrace_file=m\n";
-    let pass = |scale, passes| MergePass { scale, passes };
-    let merge = |passes: [MergePass; 2]| TraceMerge {
-        traces: vec!["a".to_owned(), "b".to_owned()],
-        passes: passes.to_vec(),
+    let merge = |passes: [(u32, u32); 2]| TraceMerge {
+        parts: parts(passes),
         into: "m".to_owned(),
     };
-    assert_eq!(merges(both), Ok(vec![merge([pass(100, 1); 2])]));
+    assert_eq!(merges(both), Ok(vec![merge([(100, 1); 2])]));
     let scaled = format!("{both}merge_blktrace_scalars=50:120.7\nmerge_blktrace_iters=2:1\n");
-    assert_eq!(
-        merges(&scaled),
-        Ok(vec![merge([pass(50, 2), pass(120, 1)])])
-    );
+    assert_eq!(merges(&scaled), Ok(vec![merge([(50, 2), (120, 1)])]));
     assert_eq!(merges("read_iolog=a\n"), Ok(vec![]));
     for (options, expected) in [
         (
@@ -179,8 +173,73 @@ fn traces_to_merge_are_read() {
     ] {
         assert_eq!(merges(&options), Err(expected.to_owned()), "{options}");
     }
-    check_trace_error(
-        "merge_blktrace_file=m\n",
-        "traces are merged before a run, not in it",
+    // A merge that several jobs want is one.
+    let twice = format!("{both}[k]\n{both}");
+    assert_eq!(merges(&twice), Ok(vec![merge([(100, 1); 2])]));
+    assert_eq!(
+        merges(&twice.replace("[k]\nread_iolog=a", "[k]\nread_iolog=c")),
+        Err("job `k`: a job before it merges other traces into `m`".to_owned())
     );
+}
+
+/// `a` and `b`, by scale and passes.
+fn parts(passes: [(u32, u32); 2]) -> Vec<TracePart> {
+    let paths = ["a", "b"].into_iter().zip(passes);
+    let part = |(path, (scale, passes)): (&str, _)| TracePart {
+        path: path.to_owned(),
+        scale,
+        passes,
+    };
+    paths.map(part).collect()
+}
+
+/// A binary trace of one read. Its bytes are all of ASCII, so that it is a text, too.
+fn one_read(sector: u8, blocks: u8) -> String {
+    let mut record = Vec::new();
+    record.extend((0x6561_7400u32 | 7).to_ne_bytes());
+    record.extend([0; 12]);
+    record.extend(u64::from(sector).to_ne_bytes());
+    for number in [u32::from(blocks) << 9, 1 | 1 << 16, 0, 1 << 20, 0, 0] {
+        record.extend(number.to_ne_bytes());
+    }
+    String::from_utf8(record).unwrap()
+}
+
+/// A job replays what its traces become, and so does one that names the merged one; none of it is there when they are read.
+#[test]
+fn merged_traces_make_the_job() {
+    let read = |options: &str| {
+        let mut files = Memory::default();
+        files.texts.insert("a".to_owned(), one_read(0, 8));
+        files.texts.insert("b".to_owned(), one_read(16, 32));
+        let job = "read_iolog=a:b\nmerge_blktrace_file=m\nmerge_blktrace_iters=1:3\nnumjobs=2\n";
+        let text = format!("[global]\nioengine=null\nreplay_redirect=x\n[j]\n{job}{options}");
+        files.texts.insert("job.fio".to_owned(), text);
+        read_in(&files, &["job.fio"]).map_err(|errors| errors.0[0].message.clone())
+    };
+    let input = read("[k]\nread_iolog=m\nreplay_no_stall=1\n").unwrap();
+    let jobs = &input.workload.stages[0].jobs;
+    assert_eq!(jobs.len(), 3);
+    for job in jobs {
+        let replay = job.features.replay.as_ref().unwrap();
+        assert_eq!(replay.path, "m");
+        assert_eq!(replay.merged, parts([(100, 1), (100, 3)]));
+        assert_eq!(job.targets[0].length, Some(Bytes::new((16 + 32) << 9)));
+        assert_eq!(job.block.largest(job.mix), Bytes::kib(16));
+    }
+    let refused = [
+        (
+            "read_iolog=a:job.fio\nmerge_blktrace_iters=1:1\n",
+            "trace `m`: trace `job.fio`: it is no binary trace of blktrace",
+        ),
+        (
+            "read_iolog=a:gone\n",
+            "trace `m`: trace `gone`: entity not found",
+        ),
+        ("replay_skip=read\n", "trace `m` holds no I/O to replay"),
+    ];
+    for (options, expected) in refused {
+        let error = read(options).unwrap_err();
+        assert!(error.ends_with(expected), "{options}: {error}");
+    }
 }

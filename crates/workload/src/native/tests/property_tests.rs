@@ -352,7 +352,8 @@ prop_compose! {
         (go_on, ignored, full_ends) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3), any::<bool>()),
         limits in vec(option::of((1u64..1 << 50).prop_map(Nanos::new)), 3),
         operation in option::of(one_of(OPERATIONS)),
-        replay in option::of((".*", option::of(1u32..1000), 2u32..9, 0u32..20, any::<([bool; 4], bool)>())),
+        replay in option::of((".*", option::of(1u32..1000), 2u32..9, 0u32..20, any::<([bool; 4], bool)>(),
+            vec((".*", 1u32.., 1u32..).prop_map(|(path, scale, passes)| TracePart { path, scale, passes }), 0..3))),
         trace_to in option::of(".*"),
     ) -> Features {
         Features {
@@ -369,13 +370,14 @@ prop_compose! {
                 latency_max: limits.try_into().unwrap(),
             },
             operation,
-            replay: replay.map(|(path, pace, scale, align, (skip, redirected))| Replay {
+            replay: replay.map(|(path, pace, scale, align, (skip, redirected), merged)| Replay {
                 path,
                 pace: pace.map_or(ReplayPace::AtOnce, ReplayPace::Timed),
                 scale,
                 align: 1 << align,
                 skip,
                 redirected,
+                merged,
             }),
             trace_to,
             ..Features::default()
@@ -386,13 +388,13 @@ prop_compose! {
 prop_compose! {
     fn calls()(
         advice in one_of(ADVICE),
-        (polled, uncached, no_wait) in (0u8..=100, any::<bool>(), any::<bool>()),
+        (polled, (uncached, no_wait, atomic)) in (0u8..=100, any::<(bool, bool, bool)>()),
         async_every: u32,
         thread in option::of(option::of(0u32..=PROCESSOR_MAX)),
         lifetime in option::of(one_of(LIFETIMES)),
     ) -> Calls {
         let submitter = thread.map(|processor| Submitter { processor });
-        Calls { advice, polled, uncached, no_wait, async_every, submitter, lifetime }
+        Calls { advice, polled, uncached, no_wait, atomic, async_every, submitter, lifetime }
     }
 }
 
@@ -412,6 +414,7 @@ fn calls_of(backend: Backend, calls: Calls) -> Calls {
         Backend::Libaio => Calls {
             advice,
             no_wait: calls.no_wait,
+            atomic: calls.atomic,
             ..Calls::default()
         },
         Backend::Mmap | Backend::Null => Calls {
