@@ -102,7 +102,7 @@ fn errors_of_the_real_program_are_told_in_its_words() {
     );
     check(
         "sd=sd1,lun=/x\nwd=w,sd=sd1,threads=4\nrd=r",
-        "may only be used together with 'concatenatesds=yes'",
+        "means nothing without `concatenatesds=yes`",
         (2, 13),
     );
     check(
