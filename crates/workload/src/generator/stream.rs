@@ -143,7 +143,7 @@ impl WorkerStream {
             walk: None,
             lines: None,
             course: None,
-            stretch: Stretch::EMPTY,
+            stretch: Stretch::empty(),
             restarts: Restarts::default(),
         };
         if !job.features.lines.is_empty() {

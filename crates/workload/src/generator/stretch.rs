@@ -16,8 +16,8 @@ const AHEAD: usize = 512;
 /// I/Os by one rule.
 #[derive(Debug)]
 pub(super) struct Stretch {
-    /// Offsets that are drawn: those from `next` to `end` are not given yet.
-    drawn: [u64; AHEAD],
+    /// Offsets that are drawn: those from `next` to `end` are not given yet. Room for them is made when the first are.
+    drawn: Box<[u64]>,
     next: usize,
     end: usize,
     /// I/Os left in it that are not drawn yet.
@@ -48,17 +48,20 @@ pub(super) enum StretchOrder {
 }
 
 impl Stretch {
-    pub(super) const EMPTY: Self = Self {
-        drawn: [0; AHEAD],
-        next: 0,
-        end: 0,
-        left: 0,
-        taken_from: 0,
-        position: 0,
-        base: 0,
-        length: 0,
-        order: StretchOrder::Sequential { step: 0 },
-    };
+    /// Of no I/O.
+    pub(super) fn empty() -> Self {
+        Self {
+            drawn: Box::default(),
+            next: 0,
+            end: 0,
+            left: 0,
+            taken_from: 0,
+            position: 0,
+            base: 0,
+            length: 0,
+            order: StretchOrder::Sequential { step: 0 },
+        }
+    }
 
     /// Begins anew, in place: `count` I/Os of `length` bytes in the region that begins at `base`, the first at `position`.
     pub(super) fn begin(
@@ -111,6 +114,9 @@ impl Stretch {
             return None;
         }
         self.left -= count;
+        if self.drawn.len() < count as usize {
+            self.drawn = vec![0; count as usize].into_boxed_slice();
+        }
         let (base, position) = (self.base, self.position);
         let drawn = &mut self.drawn[..count as usize];
         match &mut self.order {

@@ -34,7 +34,7 @@ impl Notes {
         Self {
             of: vec![nothing; slots as usize].into_boxed_slice(),
             submitted: Vec::new(),
-            tally: Tally::EMPTY,
+            tally: Tally::default(),
         }
     }
 
