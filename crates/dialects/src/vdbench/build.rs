@@ -6,7 +6,7 @@ mod rd;
 mod storage;
 mod workload;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::lexer::Parameter;
 use super::outline::{Keywords, Kind, Section};
@@ -156,6 +156,7 @@ impl Builder<'_> {
             wds,
             fsds,
             fwds,
+            rds,
             ..
         } = &self.built;
         let hosts = hosts
@@ -188,6 +189,12 @@ impl Builder<'_> {
                 }
                 None => {}
             }
+        }
+        // Runs are told apart from each other alone: a workload's name may be theirs.
+        let mut runs = HashSet::new();
+        for rd in rds.iter().filter(|rd| !runs.insert(rd.name.as_str())) {
+            let message = format!("Duplicate RD names not allowed: {}", rd.name);
+            found.push((rd.at, message, "give each its own name, or remove one"));
         }
         for (at, message, hint) in found {
             self.values.error(at, message, hint);

@@ -104,15 +104,20 @@ impl<'a> Expander<'a> {
     fn rd(&mut self, index: usize, rd: &'a Rd) {
         let rd = &self.overridden(rd);
         self.check_times(rd);
-        if !rd.fwds.is_empty()
-            || !rd.fwd_rates.is_empty()
-            || !rd.operations.is_empty()
-            || !rd.format.is_empty()
-        {
+        if is_of_files(rd) {
             self.file_system_rd(index, rd);
             return;
         }
+        if !rd.fwd_rates.is_empty() {
+            let message = format!(
+                "rd={}: Specifying 'fwdrate=' for a raw workload. Use 'iorate=' instead.",
+                rd.name
+            );
+            let hint = "write `iorate=` here; from `rd=default` it counts in every `rd=` behind it";
+            return self.values.error(rd.at, message, hint);
+        }
         self.warn_of_maxdata(rd);
+        self.warn_of_idle_words(rd);
         let Some(members) = self.members(rd) else {
             return;
         };
@@ -164,6 +169,19 @@ impl<'a> Expander<'a> {
             };
             if !self.may_look_at(members.len(), rd) || !self.set(index, &named, &of_set) {
                 return;
+            }
+        }
+    }
+
+    fn warn_of_idle_words(&mut self, rd: &Rd) {
+        for (name, is_given) in [
+            ("format", !rd.format.is_empty()),
+            ("operations", !rd.operations.is_empty()),
+        ] {
+            if is_given {
+                let message = format!("rd={}: `{name}=` changes nothing on SDs", rd.name);
+                let hint = "remove it: it is for file systems";
+                self.values.warning(rd.at, message, hint);
             }
         }
     }
@@ -674,6 +692,14 @@ impl<'a> Expander<'a> {
             }));
         }
     }
+}
+
+/// Whether an RD is of file systems: what one on SDs says of files is read over, or is a mistake.
+fn is_of_files(rd: &Rd) -> bool {
+    let is_of_storage = !rd.wds.is_empty() || !rd.sds.is_empty();
+    let speaks_of_files =
+        !rd.operations.is_empty() || !rd.format.is_empty() || !rd.fwd_rates.is_empty();
+    !rd.fwds.is_empty() || speaks_of_files && !is_of_storage
 }
 
 /// Facts of a run's jobs.

@@ -71,6 +71,9 @@ impl Expander<'_> {
             let hint = "give the time that it takes as `elapsed=`";
             self.values.warning(rd.at, message, hint);
         }
+        if !self.keywords_agree(rd) {
+            return;
+        }
         self.warn_of_idle_loops(rd);
         let Some((loops, total)) = self.loops_of(rd) else {
             return;
@@ -89,6 +92,30 @@ impl Expander<'_> {
                 return;
             }
         }
+    }
+
+    /// Whether the RD says its rate and its operations in the keywords of files, and each once.
+    fn keywords_agree(&mut self, rd: &Rd) -> bool {
+        let name = &rd.name;
+        if !rd.rates.is_empty() {
+            let message = format!(
+                "rd={name}: Specifying 'iorate=' for a File System workload. Use 'fwdrate=' instead."
+            );
+            let hint =
+                "write `fwdrate=` here; from `rd=default` it counts in every `rd=` behind it";
+            self.values.error(rd.at, message, hint);
+            return false;
+        }
+        let each = rd.loops.iter().find(|one| one.key == LoopKey::Operations);
+        let Some(each) = each.filter(|_| !rd.operations.is_empty()) else {
+            return true;
+        };
+        let message = format!(
+            "rd={name}: 'operations' and 'foroperations' parameters are mutually exclusive"
+        );
+        let hint = "leave `operations=` to do them at once, or `foroperations=` for a run of each";
+        self.values.error(each.at, message, hint);
+        false
     }
 
     fn warn_of_idle_loops(&mut self, rd: &Rd) {
@@ -285,13 +312,9 @@ impl Expander<'_> {
             let hint = "use an RD for each rate, or `fwdrate=` with a list of rates";
             return self.values.error(rd.at, message, hint);
         }
-        let rates = if rd.fwd_rates.is_empty() {
-            &rd.rates
-        } else {
-            &rd.fwd_rates
-        };
+        let rates = &rd.fwd_rates;
         if rates.is_empty() {
-            let message = format!("rd={}: no rate is given", rd.name);
+            let message = format!("No fwdrate= specified for rd={}", rd.name);
             let hint = "add `fwdrate=max` or a number";
             return self.values.lacking(rd.at, message, hint);
         }

@@ -183,7 +183,11 @@ impl Builder<'_> {
         }
         // The keyword that is not known may have been that of the rate.
         if has_unknown && rd.rates.is_empty() && rd.fwd_rates.is_empty() {
-            rd.rates = vec![Rate::Max];
+            if rd.fwds.is_empty() && rd.fsds.is_empty() {
+                rd.rates = vec![Rate::Max];
+            } else {
+                rd.fwd_rates = vec![Rate::Max];
+            }
         }
         if name == "default" {
             self.defaults.rd = rd;

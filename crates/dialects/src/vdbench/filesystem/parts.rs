@@ -50,8 +50,7 @@ impl Expander<'_> {
             }
             let found = self.fsds_of(rd, &fwd)?;
             let hosts = self.hosts_of(rd, &fwd);
-            let looped = chosen.iter().any(|(key, _)| *key == LoopKey::Operations);
-            let fwds = with_operations(fwd, if looped { &[] } else { &rd.operations });
+            let fwds = with_operations(fwd, &rd.operations);
             let fwd = Rc::clone(&fwds[0]);
             let count = found.len() * hosts.len() * fwds.len();
             let room = (&mut self.budget, &mut self.values);

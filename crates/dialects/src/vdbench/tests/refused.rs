@@ -4,7 +4,7 @@ use super::{SD_WD, memory, read_with};
 
 /// `text` is refused: one of the complaints has `message`, and points at `place` (line, column).
 #[track_caller]
-fn check(text: &str, message: &str, place: (usize, usize)) {
+pub(super) fn check(text: &str, message: &str, place: (usize, usize)) {
     let Err(complaints) = read_with(text, "") else {
         panic!("taken: {text}");
     };
@@ -605,7 +605,7 @@ fn a_fault_is_told_once_and_not_again_by_what_follows_from_it() {
     );
     once(
         &format!("{files}rd=r,fwd=w, fwdrate=max"),
-        "no rate is given: the blank ends the line",
+        "No fwdrate= specified for rd=r: the blank ends the line",
         (3, 4),
         "remove the blank",
     );
