@@ -90,8 +90,8 @@ fn runs_on_storage_come_back() {
         &["sd=sd1,lun=/d/f,size=1g,", "threads=10", "streams=4"],
     );
     comes_back(
-        "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k,seekpct=seq,stride=(1m,1m)\nrd=one,wd=w,iorate=max,elapsed=10\n",
-        &["stride=(1m,1m)"],
+        "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k,seekpct=100,stride=(1m,1m)\nrd=one,wd=w,iorate=max,elapsed=10\n",
+        &["seekpct=100,stride=(1m,1m)"],
     );
     // The first block of a device is left alone.
     comes_back(

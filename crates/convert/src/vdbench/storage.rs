@@ -381,17 +381,14 @@ fn of_work(job: &Job, number: usize, draft: &mut Draft) -> String {
         Access::Sequential {
             gap,
             scope: SequentialScope::PerWorker | SequentialScope::Shared,
-        } => {
-            text.push_str(if ends_at_eof(job) {
-                ",seekpct=eof"
-            } else {
-                ",seekpct=0"
-            });
-            if gap > Bytes::ZERO {
-                let stride = size(job.block.largest(job.mix).get().saturating_add(gap.get()));
-                let _ = write!(text, ",stride=({stride},{stride})");
+        } => match (gap, ends_at_eof(job)) {
+            (Bytes::ZERO, true) => text.push_str(",seekpct=eof"),
+            (Bytes::ZERO, false) => text.push_str(",seekpct=0"),
+            (gap, _) => {
+                let gap = size(gap.get());
+                let _ = write!(text, ",seekpct=100,stride=({gap},{gap})");
             }
-        }
+        },
     }
     if let Some(Hits { reads, writes, .. }) = hits(job) {
         let _ = write!(text, ",rhpct={reads},whpct={writes}");

@@ -312,6 +312,21 @@ fn what_is_not_done_with_a_storage_or_workload_is_refused_by_name() {
     );
 }
 
+#[test]
+fn a_stride_is_of_seeks_alone() {
+    let pure = "stride=(min,max) not supported when doing pure sequential I/O";
+    for (words, named, remedy) in [
+        ("seekpct=seq", pure, "`seekpct=100`"),
+        ("seekpct=eof", pure, "`seekpct=100`"),
+        ("seekpct=50", "`stride=`", "leave out"),
+        ("rhpct=50", "`stride=`", "leave out"),
+    ] {
+        let wd = format!("wd=wd1,sd=sd1,stride=(1m,1m),{words}");
+        let text = format!("sd=sd1,lun=/x,size=1g\n{wd}\nrd=rd1,wd=wd1,iorate=max");
+        names(&text, named, 2, remedy);
+    }
+}
+
 /// The same of runs on files.
 #[test]
 fn what_is_not_done_on_files_is_refused_by_name() {
