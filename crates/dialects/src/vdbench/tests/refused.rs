@@ -370,7 +370,8 @@ fn what_is_not_done_on_files_is_refused_by_name() {
         names(&text, named, line, "known are mkdir");
     }
     for (rates, named, remedy) in [
-        ("fwdrate=50%", "in percent", "`max` or `curve`"),
+        ("fwdrate=50%", "has no run before it", "give a number"),
+        ("fwdrate=0", "`fwdrate=0`: 0 is no rate", "`max` or `curve`"),
         (
             "fwdrate=(100,5),dist=variable",
             "variable",
@@ -431,7 +432,10 @@ fn what_no_file_system_holds_is_told_where_it_stands() {
     // Once, and not for each of the jobs on it.
     assert_eq!(read_with(&many, "").unwrap_err().0.len(), 1);
     let looped = |rd: &str, message: &str| check(&text("files=9", rd), message, (4, 46));
-    looped(",forwss=(50%,4k)", "`forwss=(50%,4k)`: 50% is not possible");
+    looped(
+        ",forwss=(500%,4k)",
+        "`forwss=(500%,4k)`: 500% is not possible",
+    );
     looped(",forfiles=(0,9)", "`forfiles=(0,9)`: 0 is not possible");
 }
 
@@ -580,7 +584,7 @@ fn hosts_find_their_own_path_to_an_sd() {
 
 /// `text` is refused by one complaint alone, which has `message`, points at `place` and says `remedy`.
 #[track_caller]
-fn once(text: &str, message: &str, place: (usize, usize), remedy: &str) {
+pub(super) fn once(text: &str, message: &str, place: (usize, usize), remedy: &str) {
     let Err(complaints) = read_with(text, "") else {
         panic!("taken: {text}");
     };
