@@ -337,7 +337,9 @@ fn a_simulation_names_every_run_and_does_nothing() {
         "Simulating RD=a_(50%); I/O rate: 5000; elapsed=600 warmup=60; For loops: threads=1"
     ));
     assert!(
-        stdout.contains("Total elapsed time of 6 runs: 3960 seconds (01:06:00)"),
+        stdout.contains(
+            "Total amount of Run Definitions: 6; total elapsed time 3960 seconds, or 1.1000 hours, plus a format if requested."
+        ),
         "{stdout}"
     );
     assert!(stdout.contains("Vdbench simulation completed successfully. Output directory: out "));

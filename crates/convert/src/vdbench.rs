@@ -15,6 +15,7 @@ mod steps;
 mod storage;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io;
 
@@ -92,6 +93,8 @@ struct Writer {
     sections: Sections,
     runs: String,
     draft: Draft,
+    /// The names of RDs so far, each of which is of one.
+    run_names: HashSet<String>,
     /// Stages that the text will be read as, so far.
     made: usize,
     /// Whether any job names a host.
@@ -118,6 +121,7 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         general: General::of(&normal),
         sections: Sections::new(),
         runs: String::new(),
+        run_names: HashSet::new(),
         draft: Draft {
             jobs: vec![Vec::new(); normal.jobs().count()],
             stages: vec![Vec::new(); stages.len()],
@@ -196,6 +200,21 @@ impl Writer {
         }
         if !on_files.is_empty() {
             self.file_run(stages, index, &on_files, formatted);
+        }
+    }
+
+    /// The name of the RD that stage `index` becomes: its own where that can be and no RD has it.
+    fn run_name(&mut self, name: &str, index: usize) -> String {
+        if is_name(name) && self.run_names.insert(name.to_owned()) {
+            return name.to_owned();
+        }
+        let mut number = index + 1;
+        loop {
+            let free = format!("rd{number}");
+            if self.run_names.insert(free.clone()) {
+                return free;
+            }
+            number += 1;
         }
     }
 
@@ -300,15 +319,6 @@ fn is_name(name: &str) -> bool {
     (1..=32).contains(&name.len())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !matches!(name, "default" | "format")
-}
-
-/// A stage's name as an RD can have it.
-fn safe(name: &str, index: usize) -> String {
-    if is_name(name) {
-        name.to_owned()
-    } else {
-        format!("rd{}", index + 1)
-    }
 }
 
 /// A size with the largest of Vdbench's letters that is exact.

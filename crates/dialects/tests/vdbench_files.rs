@@ -424,6 +424,6 @@ fn what_cannot_be_is_told_with_its_place() {
     );
     refuse(
         "fwd=fwd1,fsd=fsd1,operation=read\nrd=rd1,fwd=fwd1,elapsed=10,interval=1,format=no\n",
-        "no rate is given",
+        "No fwdrate= specified for rd=rd1",
     );
 }

@@ -9,13 +9,12 @@ mod errors;
 mod processors;
 mod watcher;
 
-use std::fmt::Write as _;
 use std::num::NonZeroU64;
 use std::path::Path;
 
 use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::vdbench::output::{Layout, Pages as _, Report, layout};
-use fathom_dialects::vdbench::{self, RunKind, VdbenchInput};
+use fathom_dialects::vdbench::{self, Run, RunKind, VdbenchInput};
 use fathom_engine::{EngineError, ErrorPolicy, RunOptions, StopFlag};
 use fathom_record::Record;
 use fathom_session::{
@@ -187,25 +186,19 @@ fn simulate(
     for index in 0..input.runs.len() {
         report.simulate(&mut files, index, now);
     }
-    let total: u64 = input
-        .runs
-        .iter()
-        .map(|run| run.elapsed.unwrap_or(0) + run.warmup + run.pause)
-        .sum();
-    let (hours, minutes, seconds) = (total / 3600, total / 60 % 60, total % 60);
-    let open = input
-        .runs
-        .iter()
-        .filter(|run| run.elapsed.is_none())
-        .count();
-    let mut line = format!(
-        "Total elapsed time of {} runs: {total} seconds ({hours:02}:{minutes:02}:{seconds:02})",
-        input.runs.len()
+    let seconds = |of: fn(&Run) -> u64| input.runs.iter().map(of).sum::<u64>();
+    let total = seconds(|run| run.elapsed.unwrap_or(0) + run.warmup);
+    let line = format!(
+        "Total amount of Run Definitions: {}; total elapsed time {total} seconds, or {:.4} hours, plus a format if requested.",
+        input.runs.len(),
+        total as f64 / 3600.0
     );
-    if open > 0 {
-        let _ = write!(line, ", and {open} that end by themselves");
-    }
     report.note(&mut files, now, &line);
+    let pauses = seconds(|run| run.pause);
+    if pauses > 0 {
+        let line = format!("Pauses behind them take {pauses} seconds more.");
+        report.note(&mut files, now, &line);
+    }
     report.complete(&mut files, "simulation", now);
     files.flush();
     written(&files)?;

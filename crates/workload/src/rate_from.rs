@@ -28,7 +28,8 @@ pub enum RateRounding {
     /// To the nearest I/O a second.
     #[default]
     Nearest,
-    /// Up to a multiple of 100 I/Os a second, of 10 where it is at most 1,000 (Vdbench's curves).
+    /// Down to a whole number, and that up to a multiple of 100 I/Os a second, of 10 where it is at most 1,000 (Vdbench's
+    /// curves).
     UpToHundreds,
 }
 
@@ -49,15 +50,18 @@ impl RateFrom {
     /// use fathom_workload::{RateFrom, RateRounding, RateShares};
     /// let point = RateFrom { stage: 0, percent: 50.0, rounding: RateRounding::UpToHundreds, shares: RateShares::AsGiven };
     /// assert_eq!(point.total(62_481.3), 31_300);
-    /// assert_eq!(point.total(1_501.0), 760);
+    /// assert_eq!(point.total(1_503.0), 760);
+    /// assert_eq!(point.total(1_501.0), 750);
     /// ```
     pub fn total(&self, iops: f64) -> u64 {
-        // Three digits behind the point are kept, so that 50 % of 62,400 stays 31,200.
-        let exact = (iops * self.percent * 10.0).round() / 1000.0;
         let rounded = match self.rounding {
-            RateRounding::Nearest => exact.round(),
-            RateRounding::UpToHundreds if exact <= 1000.0 => (exact / 10.0).ceil() * 10.0,
-            RateRounding::UpToHundreds => (exact / 100.0).ceil() * 100.0,
+            RateRounding::Nearest => (iops * self.percent / 100.0).round(),
+            RateRounding::UpToHundreds => {
+                // Vdbench's whole numbers: of what was reached, and of its share.
+                let whole = (iops.round() * self.percent / 100.0).floor();
+                let step = if whole > 1000.0 { 100.0 } else { 10.0 };
+                (whole / step).ceil() * step
+            }
         };
         (rounded as u64).max(1)
     }

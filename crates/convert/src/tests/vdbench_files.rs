@@ -90,8 +90,8 @@ fn runs_on_storage_come_back() {
         &["sd=sd1,lun=/d/f,size=1g,", "threads=10", "streams=4"],
     );
     comes_back(
-        "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k,seekpct=seq,stride=(1m,1m)\nrd=one,wd=w,iorate=max,elapsed=10\n",
-        &["stride=(1m,1m)"],
+        "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k,seekpct=100,stride=(1m,1m)\nrd=one,wd=w,iorate=max,elapsed=10\n",
+        &["seekpct=100,stride=(1m,1m)"],
     );
     // The first block of a device is left alone.
     comes_back(
@@ -250,7 +250,10 @@ fn rates_that_change_come_back() {
 fn rates_that_follow_from_elsewhere_are_told() {
     let text = "sd=sd1,lun=/d/f,size=1g,threads=4\nwd=a,sd=sd1,xfersize=8k\n\
          rd=r,wd=a,iorate=max,elapsed=10\nrd=s,wd=a,iorate=50%,elapsed=10\n";
-    comes_back(text, &["iorate=50%"]);
+    comes_back(text, &["rd=s,", "iorate=50%"]);
+    let files = "fsd=f,anchor=/a,files=4,size=64k\nfwd=w,fsd=f,operation=read\n\
+         rd=r,fwd=w,fwdrate=max,elapsed=10,format=yes\nrd=s,fwd=w,fwdrate=50%,elapsed=10,format=yes\n";
+    comes_back(files, &["rd=s,", "fwdrate=50%"]);
     let mut workload = vdbench::read(text).unwrap();
     let again = workload.stages[1].clone();
     workload.stages.push(Stage {
@@ -260,6 +263,29 @@ fn rates_that_follow_from_elsewhere_are_told() {
     let converted = convert(&workload, Dialect::Vdbench, "x");
     let told = told(&converted).join("\n");
     assert!(told.contains("the run right before it"), "{told}");
+}
+
+/// No two RDs have one name, as Vdbench demands: also where a stage becomes two.
+#[test]
+fn runs_have_names_of_their_own() {
+    let mut workload = vdbench::read(
+        "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1\nrd=r,wd=w,iorate=max,elapsed=10\nrd=rd1,wd=w,iorate=9,elapsed=10\n",
+    )
+    .unwrap();
+    let files = vdbench::read(
+        "fsd=f,anchor=/a,files=4,size=64k\nfwd=x,fsd=f,operation=read\nrd=r,fwd=x,fwdrate=max,elapsed=10\n",
+    )
+    .unwrap();
+    workload.stages[0].jobs.extend(files.stages[0].jobs.clone());
+    let converted = convert(&workload, Dialect::Vdbench, "x");
+    let runs = converted
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("rd="));
+    let names: Vec<&str> = runs.filter_map(|run| run.split(',').next()).collect();
+    assert_eq!(names, ["r", "rd1", "rd2"], "{}", converted.text);
+    let told = told(&converted).join("\n");
+    assert!(!told.contains("would be refused"), "{told}");
 }
 
 /// Two intervals are the least that Vdbench runs for, of which the first is the warm-up.

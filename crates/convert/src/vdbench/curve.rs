@@ -56,7 +56,15 @@ pub(super) fn points_behind(stages: &[Stage], index: usize) -> &[Stage] {
         let follows = stage
             .rate_from
             .is_some_and(|from| from.stage == index && from.rounding == RateRounding::UpToHundreds);
-        follows && stage.cooldown == run.cooldown && differs_in_rates(stage, run, first)
+        // A share of the run before is called after its own RD.
+        let is_named_apart = stage
+            .name
+            .split_once("_(")
+            .is_some_and(|(name, _)| !run.name.starts_with(name));
+        follows
+            && !is_named_apart
+            && stage.cooldown == run.cooldown
+            && differs_in_rates(stage, run, first)
     };
     let count = behind.iter().take_while(is_point).count();
     &behind[..count]
@@ -90,13 +98,33 @@ fn set_rate(job: &Job) -> Option<SetRate> {
     job.features.file_work.as_deref()?.rate
 }
 
-/// The share, in percent, of what the run before it reached, which is the rate of stage `index`.
+/// The share, in percent, of what the run before it reached, which is the rate of stage `index`. Formats are no such runs.
 pub(super) fn rate_of_last(stages: &[Stage], index: usize) -> Option<f64> {
     let stage = &stages[index];
     let from = stage.rate_from?;
-    let is_last = from.stage + 1 == index && from.rounding == RateRounding::Nearest;
+    let is_format = |job: &Job| {
+        let work = job.features.file_work.as_deref();
+        work.is_some_and(|work| matches!(work.task, FileTask::Format(_)))
+    };
+    let before = &stages[..index];
+    let last = before
+        .iter()
+        .rposition(|stage| !stage.jobs.iter().all(is_format));
+    let is_last = last == Some(from.stage);
     // Among several workloads, the rates that stand there say who gets how much.
     (is_last && stage.jobs.len() == 1).then_some(from.percent)
+}
+
+/// The RD that a stage is, whichever run its rate is a share of.
+pub(super) fn bare_name(stage: &Stage) -> &str {
+    name_of(stage, stage.rate_from.map(|from| from.percent))
+}
+
+/// The RD that a stage is, without the share that Vdbench adds to its name.
+pub(super) fn name_of(stage: &Stage, share: Option<f64>) -> &str {
+    let suffix = share.map(|share| format!("_({share}%)"));
+    let bare = suffix.and_then(|suffix| stage.name.strip_suffix(&suffix));
+    bare.unwrap_or(&stage.name)
 }
 
 /// What `iorate=` says of a run with these points.

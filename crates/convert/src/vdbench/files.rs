@@ -10,10 +10,10 @@ use fathom_workload::{
     Poisson, SetChoice, SetFormat, SetRate, Stage, StopAfter,
 };
 
-use super::curve::{of_rates, points_behind};
+use super::curve::{bare_name, name_of, of_rates, points_behind, rate_of_last};
 use super::sections::Kind;
 use super::storage::{open_flags, sizes};
-use super::{Writer, is_name, list, percent, quoted, safe, size, whole};
+use super::{Writer, is_name, list, percent, quoted, size, whole};
 
 /// What a run that formats is called before the name of its RD.
 const FORMAT_FOR: &str = "format_for_";
@@ -65,7 +65,7 @@ impl Writer {
                 .map(|(number, job)| self.formatter(*number, job))
                 .collect();
             let word = words(&format, true);
-            let name = safe(name, index);
+            let name = self.run_name(name, index);
             self.rd(&name, (stage, jobs), &names, &word, "max", &[]);
             return;
         }
@@ -83,20 +83,21 @@ impl Writer {
                 self.fwd((*number, job), jobs.len() > 1, skew)
             })
             .collect();
-        let rate = rates.map_or(of_rates(points), |rates| {
-            rates.iter().sum::<u64>().to_string()
-        });
+        let share = rate_of_last(stages, index);
+        let rate = match (share, rates) {
+            (Some(share), _) => {
+                // The only job has all of the rate, whatever stands for it.
+                self.draft.same(jobs[0].0, "file_work.rate");
+                format!("{share}%")
+            }
+            (None, Some(rates)) => rates.iter().sum::<u64>().to_string(),
+            (None, None) => of_rates(points),
+        };
         let word = formatted
             .take()
             .map_or(String::new(), |format| words(&format, false));
-        self.rd(
-            &safe(&stage.name, index),
-            (stage, jobs),
-            &names,
-            &word,
-            &rate,
-            points,
-        );
+        let name = self.run_name(name_of(stage, share), index);
+        self.rd(&name, (stage, jobs), &names, &word, &rate, points);
     }
 
     fn rd(
@@ -242,7 +243,7 @@ fn goes_with(stage: &Stage, next: &Stage, jobs: &[(usize, &Job)], format: &Forma
     // Vdbench limits no format but one that stands alone.
     format.what != SetFormat::Clean
         && !format.limited
-        && stage.name.strip_prefix(FORMAT_FOR) == Some(next.name.as_str())
+        && stage.name.strip_prefix(FORMAT_FOR) == Some(bare_name(next))
         && stage.cooldown == next.cooldown
         && next.jobs.iter().filter(works).count() == next.jobs.len()
         && own.map(|target| &target.place).eq(sets)

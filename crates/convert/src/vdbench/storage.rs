@@ -9,11 +9,11 @@ use fathom_workload::{
     Place, Poisson, SequentialScope, Stage, SyncPolicy, Target, WeightedSize, Zone,
 };
 
-use super::curve::{of_rates, points_behind, rate_of_last};
+use super::curve::{name_of, of_rates, points_behind, rate_of_last};
 use super::joined::{is_joined, length_of};
 use super::sections::Kind;
 use super::steps::Steps;
-use super::{Writer, is_name, list, percent, quoted, safe, size, whole};
+use super::{Writer, is_name, list, percent, quoted, size, whole};
 use crate::draft::Draft;
 
 impl Writer {
@@ -23,7 +23,8 @@ impl Writer {
         let points = points_behind(stages, index);
         // A rate that stands with the run is none of its workloads.
         self.steps = Steps::of(jobs);
-        self.is_paced_apart = rate_of_last(stages, index).is_none() && self.steps.is_none();
+        let share = rate_of_last(stages, index);
+        self.is_paced_apart = share.is_none() && self.steps.is_none();
         self.weights = all_weights(jobs);
         let mut names = Vec::new();
         let (mut at, mut place) = (0, 0);
@@ -59,17 +60,17 @@ impl Writer {
             rest = &rest[streams..];
         }
         let compress = self.general.of_run(jobs);
-        let rates = match (rate_of_last(stages, index), &self.steps) {
+        let rates = match (share, &self.steps) {
             (Some(share), _) => format!("{share}%"),
             (None, Some(steps)) => steps.rates.clone(),
             (None, None) => of_rates(points),
         };
         let varies = self.steps.take().map(|steps| steps.word);
         self.skew = None;
+        let name = self.run_name(name_of(stage, share), index);
         let _ = writeln!(
             self.runs,
-            "rd={},{}{compress}",
-            safe(&stage.name, index),
+            "rd={name},{}{compress}",
             of_run((stage, &rates, varies), jobs, &names, points)
         );
         self.draft.stages[index].push(self.made);
@@ -381,17 +382,14 @@ fn of_work(job: &Job, number: usize, draft: &mut Draft) -> String {
         Access::Sequential {
             gap,
             scope: SequentialScope::PerWorker | SequentialScope::Shared,
-        } => {
-            text.push_str(if ends_at_eof(job) {
-                ",seekpct=eof"
-            } else {
-                ",seekpct=0"
-            });
-            if gap > Bytes::ZERO {
-                let stride = size(job.block.largest(job.mix).get().saturating_add(gap.get()));
-                let _ = write!(text, ",stride=({stride},{stride})");
+        } => match (gap, ends_at_eof(job)) {
+            (Bytes::ZERO, true) => text.push_str(",seekpct=eof"),
+            (Bytes::ZERO, false) => text.push_str(",seekpct=0"),
+            (gap, _) => {
+                let gap = size(gap.get());
+                let _ = write!(text, ",seekpct=100,stride=({gap},{gap})");
             }
-        }
+        },
     }
     if let Some(Hits { reads, writes, .. }) = hits(job) {
         let _ = write!(text, ",rhpct={reads},whpct={writes}");

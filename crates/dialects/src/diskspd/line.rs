@@ -12,6 +12,8 @@ use super::{options, sizes};
 const TARGETS_MAX: usize = 4096;
 /// Longest line.
 const LINE_MAX: usize = 4 << 20;
+/// Longest word that a complaint about it repeats, bytes.
+const NAMED_MAX: usize = 60;
 
 /// A line as far as it was read.
 #[derive(Debug)]
@@ -154,6 +156,14 @@ impl Line {
 
     fn tell(&mut self, index: usize, taken: Taken) {
         if let Err((message, hint)) = taken {
+            let word = self.source.text().get(self.place(index));
+            let word = word.unwrap_or_default();
+            let is_named = message.contains('`') || word.len() > NAMED_MAX;
+            let message = if is_named {
+                message
+            } else {
+                format!("`{word}`: {message}")
+            };
             self.error(index, message, hint);
         }
     }

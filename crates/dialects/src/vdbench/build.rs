@@ -6,7 +6,7 @@ mod rd;
 mod storage;
 mod workload;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::lexer::Parameter;
 use super::outline::{Keywords, Kind, Section};
@@ -14,6 +14,8 @@ use super::sections::{FormatWork, Fsd, Fwd, General, Host, Name, Rd, Sd, Wd, mat
 use super::source::{At, Complaints, Sources};
 use super::values::Values;
 
+/// Most names that a list in the place of a name defines.
+const DEFINED_AT_ONCE_MAX: usize = 1000;
 /// Most storage definitions.
 pub(super) const SDS_MAX: usize = 100_000;
 /// Most names that are compared to find workloads on files that no RD runs.
@@ -131,20 +133,43 @@ impl Builder<'_> {
             self.general(body);
             return;
         };
-        // A list or a name in quotes is a name as well.
-        let Some(name) = self.values.text(head) else {
-            return;
-        };
-        let at = head.values.first().map_or(head.at, |word| word.at);
-        match section.kind {
-            Kind::General => {}
-            Kind::Host => self.host(&name, at, body),
-            Kind::Sd => self.sd(&name, at, body),
-            Kind::Wd => self.wd(&name, at, body),
-            Kind::Fsd => self.fsd(&name, at, body),
-            Kind::Fwd => self.fwd(&name, at, body),
-            Kind::Rd => self.rd(&name, at, body),
+        for Name { text: name, at } in self.names_of(head) {
+            match section.kind {
+                Kind::General => {}
+                Kind::Host => self.host(&name, at, body),
+                Kind::Sd => self.sd(&name, at, body),
+                Kind::Wd => self.wd(&name, at, body),
+                Kind::Fsd => self.fsd(&name, at, body),
+                Kind::Fwd => self.fwd(&name, at, body),
+                Kind::Rd => self.rd(&name, at, body),
+            }
         }
+    }
+
+    /// What a section defines: one name, also one in quotes or in parentheses. Of several it is told, and all are defined, so
+    /// that those who name them are not told that they are missing.
+    fn names_of(&mut self, head: &Parameter) -> Vec<Name> {
+        let several = head.is_list.then(|| self.values.names(head));
+        let Some([first, _, ..]) = several.as_deref() else {
+            let text = self.values.text(head);
+            let at = head.values.first().map_or(head.at, |word| word.at);
+            return text.map(|text| Name { text, at }).into_iter().collect();
+        };
+        let (kind, name) = (&head.key, &first.text);
+        let message = format!(
+            "`{kind}={}` names several, and a definition is of one: Vdbench defines {kind}={name} alone",
+            super::values::shown(head)
+        );
+        let hint = match kind.as_str() {
+            "sd" | "fsd" => "write a line for each, or `count=(1,3)` for as many that are numbered",
+            _ => "write a line for each",
+        };
+        self.values.error(head.at, message, hint);
+        several
+            .unwrap_or_default()
+            .into_iter()
+            .take(DEFINED_AT_ONCE_MAX)
+            .collect()
     }
 
     /// Each name has one meaning: reports are called after it.
@@ -156,6 +181,7 @@ impl Builder<'_> {
             wds,
             fsds,
             fwds,
+            rds,
             ..
         } = &self.built;
         let hosts = hosts
@@ -188,6 +214,12 @@ impl Builder<'_> {
                 }
                 None => {}
             }
+        }
+        // Runs are told apart from each other alone: a workload's name may be theirs.
+        let mut runs = HashSet::new();
+        for rd in rds.iter().filter(|rd| !runs.insert(rd.name.as_str())) {
+            let message = format!("Duplicate RD names not allowed: {}", rd.name);
+            found.push((rd.at, message, "give each its own name, or remove one"));
         }
         for (at, message, hint) in found {
             self.values.error(at, message, hint);

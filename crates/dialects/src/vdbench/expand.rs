@@ -104,15 +104,20 @@ impl<'a> Expander<'a> {
     fn rd(&mut self, index: usize, rd: &'a Rd) {
         let rd = &self.overridden(rd);
         self.check_times(rd);
-        if !rd.fwds.is_empty()
-            || !rd.fwd_rates.is_empty()
-            || !rd.operations.is_empty()
-            || !rd.format.is_empty()
-        {
+        if is_of_files(rd) {
             self.file_system_rd(index, rd);
             return;
         }
+        if !rd.fwd_rates.is_empty() {
+            let message = format!(
+                "rd={}: Specifying 'fwdrate=' for a raw workload. Use 'iorate=' instead.",
+                rd.name
+            );
+            let hint = "write `iorate=` here; from `rd=default` it counts in every `rd=` behind it";
+            return self.values.error(rd.at, message, hint);
+        }
         self.warn_of_maxdata(rd);
+        self.warn_of_idle_words(rd);
         let Some(members) = self.members(rd) else {
             return;
         };
@@ -164,6 +169,19 @@ impl<'a> Expander<'a> {
             };
             if !self.may_look_at(members.len(), rd) || !self.set(index, &named, &of_set) {
                 return;
+            }
+        }
+    }
+
+    fn warn_of_idle_words(&mut self, rd: &Rd) {
+        for (name, is_given) in [
+            ("format", !rd.format.is_empty()),
+            ("operations", !rd.operations.is_empty()),
+        ] {
+            if is_given {
+                let message = format!("rd={}: `{name}=` changes nothing on SDs", rd.name);
+                let hint = "remove it: it is for file systems";
+                self.values.warning(rd.at, message, hint);
             }
         }
     }
@@ -455,7 +473,7 @@ impl<'a> Expander<'a> {
             let rate = RunRate::Varying(most);
             return self.run(index, rd, members, settings, (rate, loops, ""));
         }
-        if rd.rates.contains(&Rate::Number(0)) {
+        if rd.rates.contains(&Rate::Number(0.0)) {
             let message = format!("rd={}: `iorate=` has a rate of 0", rd.name);
             let hint = "leave it out; a rate that changes needs `distribution=variable`";
             return self.values.error(rd.at, message, hint);
@@ -467,17 +485,18 @@ impl<'a> Expander<'a> {
                 Rate::Max => (Some("max".to_owned()), RunRate::Uncontrolled),
                 Rate::Curve if skewed => (None, RunRate::ControlledCurve),
                 Rate::Curve => (None, RunRate::UncontrolledCurve),
-                Rate::Number(number) => (Some(number.to_string()), RunRate::Number(number)),
+                // Labels of lists drop what is behind the point.
+                Rate::Number(number) => (Some(number.floor().to_string()), RunRate::Number(number)),
                 Rate::OfLast(percent) => {
-                    let Some(run) = self.runs.len().checked_sub(1) else {
-                        let message =
-                            format!("rd={}: `iorate={percent}%` has no run before it", rd.name);
-                        self.values
-                            .error(rd.at, message, "run something first, or give a number");
+                    let Some(run) = self.last_measured(rd, "iorate", percent) else {
                         return;
                     };
                     (Some(format!("{percent}%")), RunRate::Of { run, percent })
                 }
+            };
+            let suffix = match *rate {
+                Rate::OfLast(percent) => format!("_({percent}%)"),
+                _ => String::new(),
             };
             let mut loops = loops.to_vec();
             loops.extend(label.filter(|_| several).map(|value| LoopSetting {
@@ -485,7 +504,7 @@ impl<'a> Expander<'a> {
                 value,
             }));
             let measured = self.runs.len();
-            self.run(index, rd, members, settings, (first, &loops, ""));
+            self.run(index, rd, members, settings, (first, &loops, &suffix));
             if *rate == Rate::Curve {
                 for percent in &rd.curve {
                     let point = RunRate::Of {
@@ -500,6 +519,20 @@ impl<'a> Expander<'a> {
                 return;
             }
         }
+    }
+
+    /// The run whose rate `percent` is a share of: the last that is no format.
+    pub(super) fn last_measured(&mut self, rd: &Rd, keyword: &str, percent: f64) -> Option<usize> {
+        let found = self.runs.iter().rposition(|run| !run.is_format());
+        if found.is_none() {
+            let message = format!(
+                "rd={}: `{keyword}={percent}%` has no run before it",
+                rd.name
+            );
+            let hint = "run something first, or give a number";
+            self.values.error(rd.at, message, hint);
+        }
+        found
     }
 
     /// The highest of the rates of `distribution=variable`, which are pairs of a rate and its seconds.
@@ -561,12 +594,8 @@ impl<'a> Expander<'a> {
             RunRate::Of { run, percent } => Some(RateFrom {
                 stage: run,
                 percent,
-                rounding: if suffix.is_empty() {
-                    RateRounding::Nearest
-                } else {
-                    RateRounding::UpToHundreds
-                },
-                shares: if members.len() > 1 && !suffix.is_empty() {
+                rounding: RateRounding::UpToHundreds,
+                shares: if members.len() > 1 && rd.rates.contains(&Rate::Curve) {
                     RateShares::AsMeasured
                 } else {
                     RateShares::AsGiven
@@ -586,9 +615,7 @@ impl<'a> Expander<'a> {
             interval: rd.interval.max(1),
             pause: rd.pause,
             maxdata: rd.maxdata,
-            stopcurve: rd
-                .stopcurve
-                .filter(|_| !suffix.is_empty() || rd.rates.contains(&Rate::Curve)),
+            stopcurve: rd.stopcurve.filter(|_| rd.rates.contains(&Rate::Curve)),
             until_eof: made.until_eof,
             jobs: made.run_jobs,
             facts: made.facts,
@@ -676,6 +703,14 @@ impl<'a> Expander<'a> {
     }
 }
 
+/// Whether an RD is of file systems: what one on SDs says of files is read over, or is a mistake.
+fn is_of_files(rd: &Rd) -> bool {
+    let is_of_storage = !rd.wds.is_empty() || !rd.sds.is_empty();
+    let speaks_of_files =
+        !rd.operations.is_empty() || !rd.format.is_empty() || !rd.fwd_rates.is_empty();
+    !rd.fwds.is_empty() || speaks_of_files && !is_of_storage
+}
+
 /// Facts of a run's jobs.
 pub(super) struct Made {
     pub(super) jobs: Vec<fathom_workload::Job>,
@@ -717,7 +752,7 @@ pub(super) fn steps_of(rd: &Rd) -> Option<Vec<(u64, u64)>> {
         .rates
         .iter()
         .map(|rate| match rate {
-            Rate::Number(number) => Some(*number),
+            Rate::Number(number) => Some(number.ceil() as u64),
             Rate::Max | Rate::Curve | Rate::OfLast(_) => None,
         })
         .collect();

@@ -71,6 +71,9 @@ impl Expander<'_> {
             let hint = "give the time that it takes as `elapsed=`";
             self.values.warning(rd.at, message, hint);
         }
+        if !self.keywords_agree(rd) {
+            return;
+        }
         self.warn_of_idle_loops(rd);
         let Some((loops, total)) = self.loops_of(rd) else {
             return;
@@ -89,6 +92,30 @@ impl Expander<'_> {
                 return;
             }
         }
+    }
+
+    /// Whether the RD says its rate and its operations in the keywords of files, and each once.
+    fn keywords_agree(&mut self, rd: &Rd) -> bool {
+        let name = &rd.name;
+        if !rd.rates.is_empty() {
+            let message = format!(
+                "rd={name}: Specifying 'iorate=' for a File System workload. Use 'fwdrate=' instead."
+            );
+            let hint =
+                "write `fwdrate=` here; from `rd=default` it counts in every `rd=` behind it";
+            self.values.error(rd.at, message, hint);
+            return false;
+        }
+        let each = rd.loops.iter().find(|one| one.key == LoopKey::Operations);
+        let Some(each) = each.filter(|_| !rd.operations.is_empty()) else {
+            return true;
+        };
+        let message = format!(
+            "rd={name}: 'operations' and 'foroperations' parameters are mutually exclusive"
+        );
+        let hint = "leave `operations=` to do them at once, or `foroperations=` for a run of each";
+        self.values.error(each.at, message, hint);
+        false
     }
 
     fn warn_of_idle_loops(&mut self, rd: &Rd) {
@@ -285,29 +312,15 @@ impl Expander<'_> {
             let hint = "use an RD for each rate, or `fwdrate=` with a list of rates";
             return self.values.error(rd.at, message, hint);
         }
-        let rates = if rd.fwd_rates.is_empty() {
-            &rd.rates
-        } else {
-            &rd.fwd_rates
-        };
+        let rates = &rd.fwd_rates;
         if rates.is_empty() {
-            let message = format!("rd={}: no rate is given", rd.name);
+            let message = format!("No fwdrate= specified for rd={}", rd.name);
             let hint = "add `fwdrate=max` or a number";
             return self.values.lacking(rd.at, message, hint);
         }
         for (position, rate) in rates.iter().enumerate() {
-            let (run_rate, number) = match *rate {
-                Rate::Max => (RunRate::Controlled, None),
-                Rate::Curve => (RunRate::ControlledCurve, None),
-                Rate::Number(number) if number > 0 => (RunRate::Number(number), Some(number)),
-                Rate::Number(_) | Rate::OfLast(_) => {
-                    let message = format!(
-                        "rd={}: a rate of 0, or in percent of another run's, is not done on files",
-                        rd.name
-                    );
-                    let hint = "give numbers, `max` or `curve`";
-                    return self.values.error(rd.at, message, hint);
-                }
+            let Some((run_rate, label)) = self.file_run_rate(rd, *rate) else {
+                return;
             };
             if let Some(what) = format.what.filter(|_| position > 0 && !format.once) {
                 self.format_run(index, rd, combination, (what, format));
@@ -316,18 +329,50 @@ impl Expander<'_> {
             if rates.len() > 1 {
                 loops.push(LoopSetting {
                     name: "fwdrate",
-                    value: number.map_or("max".to_owned(), |number| number.to_string()),
+                    value: label,
                 });
             }
             let measured = self.runs.len();
             let parts = &combination.parts;
-            if !self.file_rate(index, rd, parts, (run_rate, &loops, "")) {
+            let suffix = match *rate {
+                Rate::OfLast(percent) => format!("_({percent}%)"),
+                _ => String::new(),
+            };
+            if !self.file_rate(index, rd, parts, (run_rate, &loops, &suffix)) {
                 return;
             }
             if *rate == Rate::Curve && !self.file_curve(index, rd, parts, (measured, &loops)) {
                 return;
             }
         }
+    }
+
+    /// What a rate of an RD makes of its run, and the label of the run among those of a list.
+    fn file_run_rate(&mut self, rd: &Rd, rate: Rate) -> Option<(RunRate, String)> {
+        let number = match rate {
+            Rate::Max => return Some((RunRate::Controlled, "max".to_owned())),
+            Rate::Curve => return Some((RunRate::ControlledCurve, "max".to_owned())),
+            Rate::OfLast(percent) => {
+                let run = self.last_measured(rd, "fwdrate", percent)?;
+                return Some((RunRate::Of { run, percent }, format!("{percent}%")));
+            }
+            Rate::Number(number) => number,
+        };
+        if number <= 0.0 {
+            let message = format!("rd={}: a rate of 0 is not done on files", rd.name);
+            let hint = "give a number above 0, `max` or `curve`";
+            self.values.error(rd.at, message, hint);
+            return None;
+        }
+        let whole = number.round().max(1.0);
+        if whole.to_bits() != number.to_bits() {
+            let message = format!(
+                "rd={}: `fwdrate={number}` is done as {whole}: rates of requests are whole numbers here",
+                rd.name
+            );
+            self.values.warning(rd.at, message, "give a whole number");
+        }
+        Some((RunRate::Number(whole), whole.to_string()))
     }
 
     /// The points of a curve behind the run that is measured; whether there may be more runs.
@@ -357,7 +402,7 @@ impl Expander<'_> {
         (rate, loops, suffix): (RunRate, &[LoopSetting], &str),
     ) -> bool {
         let (number, rate_from) = match rate {
-            RunRate::Number(number) => (Some(number), None),
+            RunRate::Number(number) => (Some(number as u64), None),
             RunRate::Of { run, percent } => {
                 let from = RateFrom {
                     stage: run,
@@ -373,7 +418,7 @@ impl Expander<'_> {
             return false;
         };
         let run = self.file_run(index, rd, parts, loops, rate);
-        let is_of_curve = rate_from.is_some() || rate == RunRate::ControlledCurve;
+        let is_of_curve = rd.fwd_rates.contains(&Rate::Curve);
         let run = Run {
             name: format!("{}{suffix}", run.name),
             stopcurve: rd.stopcurve.filter(|_| is_of_curve),

@@ -550,6 +550,13 @@ fn share_threads(slots: &mut [Slot], threads_of: impl Fn(usize) -> u32) {
     }
 }
 fn access(spec: Spec<'_>) -> Access {
+    // A stride is in the place of each seek: from the end of the last I/O.
+    if let Some((stride, _)) = spec.wd.stride {
+        return Access::Sequential {
+            gap: Bytes::new(stride),
+            scope: SequentialScope::PerWorker,
+        };
+    }
     match spec.seek {
         Seek::Percent(share) if share >= 100.0 => Access::Random {
             coverage: Coverage::Independent,
@@ -563,9 +570,7 @@ fn access(spec: Spec<'_>) -> Access {
             run: 1,
         },
         Seek::Percent(_) | Seek::Eof | Seek::SequentialNonZero => Access::Sequential {
-            gap: Bytes::new(spec.wd.stride.map_or(0, |(stride, _)| {
-                stride.saturating_sub(spec.xfersize.largest())
-            })),
+            gap: Bytes::ZERO,
             scope: SequentialScope::PerWorker,
         },
     }

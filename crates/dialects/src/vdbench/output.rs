@@ -177,7 +177,8 @@ impl Rate {
             Self::ControlledMax => "Controlled MAX".to_owned(),
             Self::Curve => "Uncontrolled curve".to_owned(),
             Self::ControlledCurve => "Controlled curve".to_owned(),
-            Self::Number(rate) => format!("{rate:.0}"),
+            // Halves are rounded up.
+            Self::Number(rate) => (rate + 0.5).floor().to_string(),
             Self::Varying(_) => "Variable".to_owned(),
         }
     }

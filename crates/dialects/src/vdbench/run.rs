@@ -27,7 +27,7 @@ pub enum RunRate {
     /// As the last, with shares.
     ControlledCurve,
     /// I/Os a second over all.
-    Number(u64),
+    Number(f64),
     /// Rates that follow one another, with the highest of them.
     Varying(u64),
     /// A percentage of what an earlier run reached. The rate is known when that run has ended.
@@ -47,7 +47,9 @@ impl RunRate {
             (Self::Controlled, _) => "Controlled MAX".to_owned(),
             (Self::UncontrolledCurve, _) => "Uncontrolled curve".to_owned(),
             (Self::ControlledCurve, _) => "Controlled curve".to_owned(),
-            (Self::Number(rate), _) | (Self::Of { .. }, Some(rate)) => rate.to_string(),
+            // Halves are rounded up.
+            (Self::Number(rate), _) => (rate + 0.5).floor().to_string(),
+            (Self::Of { .. }, Some(rate)) => rate.to_string(),
             (Self::Varying(_), _) => "Variable".to_owned(),
             (Self::Of { percent, .. }, None) => format!("{percent}%"),
         }
@@ -71,6 +73,8 @@ impl LoopSetting {
             LoopKey::Hitarea | LoopKey::Sizes | LoopKey::Totalsize | LoopKey::Wss
         );
         let value = match value {
+            // A share of what the FSD says.
+            LoopValue::Number(number) if is_size && *number < 0.0 => format!("{}%", -number),
             LoopValue::Number(number) if is_size && *number >= 0.0 => show_size(*number as u64),
             LoopValue::Number(number) => number.to_string(),
             LoopValue::Xfersize(size) => size.to_string(),
@@ -162,6 +166,11 @@ impl Run {
         let settings = self.loops.iter();
         let settings = settings.map(|setting| format!("{}={}", setting.name, setting.value));
         settings.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether it is the format of trees before another.
+    pub fn is_format(&self) -> bool {
+        self.kind == RunKind::FileSystem && self.jobs.iter().all(|job| job.wd.is_none())
     }
 
     /// First interval of the average: the first without a warm-up is left out.

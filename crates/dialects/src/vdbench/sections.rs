@@ -222,7 +222,7 @@ pub struct Wd {
     pub range: Option<Range>,
     /// `hotband=`: the range that random addresses crowd at the start of.
     pub hotband: Option<Range>,
-    /// `stride=(min,max)`: bytes from one I/O's address to the next one's.
+    /// `stride=(min,max)`: bytes from the end of one I/O to the next one's address.
     pub stride: Option<(u64, u64)>,
     /// `streams=`: equal pieces of the SD, each with a position of its own; 0 and 1: none.
     pub streams: u32,
@@ -249,7 +249,7 @@ pub enum Rate {
     /// As fast as it goes.
     Max,
     /// I/Os a second, over all.
-    Number(u64),
+    Number(f64),
     /// Percent of the last rate observed.
     OfLast(f64),
     /// A run at [`Rate::Max`], then one at each point of the curve.

@@ -1,6 +1,7 @@
 //! Tests of the reader: parameter files as people write them, and what becomes of them.
 
 mod accepted;
+mod agreement;
 mod mapping;
 mod patterns;
 mod place;

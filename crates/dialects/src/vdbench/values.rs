@@ -77,7 +77,27 @@ impl Values<'_> {
         self.whole(parameter, number, least)
     }
 
+    /// What is before the point of a number that is whole: Vdbench drops what is behind it. Fractions of 1 stay, since nothing
+    /// would be left, and so do numbers below 0.
+    pub fn whole_part(&mut self, parameter: &Parameter, number: f64) -> f64 {
+        if number < 1.0 || number.fract() == 0.0 {
+            return number;
+        }
+        // Of a size such as `0.7g` it is less than a byte.
+        if number < 1024.0 {
+            let whole = number.floor();
+            let message = format!(
+                "`{}={}`: {number} is taken as {whole}",
+                parameter.key,
+                shown(parameter)
+            );
+            self.warning(parameter.at, message, "give a whole number");
+        }
+        number.floor()
+    }
+
     fn whole(&mut self, parameter: &Parameter, number: f64, least: u64) -> Option<u64> {
+        let number = self.whole_part(parameter, number);
         // Numbers up to 2^53 are exact.
         if number.fract() == 0.0 && number >= least as f64 && number <= 9e15 {
             return Some(number as u64);
@@ -232,6 +252,15 @@ impl Values<'_> {
             return None;
         }
         let up = to >= from;
+        if !up && !doubles {
+            let message = format!(
+                "`{}={}` goes down from {from} to {to}; 5.04.07 takes {from} alone",
+                parameter.key,
+                shown(parameter)
+            );
+            let hint = "write the values out, and both do the same";
+            self.warning(parameter.at, message, hint);
+        }
         let mut value = from;
         while (up && value <= to || !up && value >= to) && numbers.len() <= VALUES_MAX {
             numbers.push(value);

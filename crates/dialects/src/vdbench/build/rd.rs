@@ -138,6 +138,23 @@ fn is_loop_key(key: &str) -> Option<LoopKey> {
     })
 }
 
+/// Whether what a loop changes may be a fraction.
+const fn is_fractional(key: LoopKey) -> bool {
+    matches!(
+        key,
+        LoopKey::Rdpct | LoopKey::Rhpct | LoopKey::Whpct | LoopKey::Compratio
+    )
+}
+
+/// A percentage of a rate, as Vdbench takes it: without what is behind the point.
+fn whole_percent(percent: f64) -> f64 {
+    if percent < 1.0 {
+        percent
+    } else {
+        percent.floor()
+    }
+}
+
 /// Values of all lists of an RD.
 fn values_of(rd: &Rd) -> usize {
     let names = [&rd.wds, &rd.sds, &rd.hosts, &rd.fwds, &rd.fsds, &rd.format].map(Vec::len);
@@ -183,7 +200,11 @@ impl Builder<'_> {
         }
         // The keyword that is not known may have been that of the rate.
         if has_unknown && rd.rates.is_empty() && rd.fwd_rates.is_empty() {
-            rd.rates = vec![Rate::Max];
+            if rd.fwds.is_empty() && rd.fsds.is_empty() {
+                rd.rates = vec![Rate::Max];
+            } else {
+                rd.fwd_rates = vec![Rate::Max];
+            }
         }
         if name == "default" {
             self.defaults.rd = rd;
@@ -279,7 +300,8 @@ impl Builder<'_> {
         let Some(points) = self.values.numbers(parameter, Unit::Size) else {
             return;
         };
-        let points: Vec<f64> = points.into_iter().map(f64::abs).collect();
+        let points = points.into_iter().map(f64::abs).map(whole_percent);
+        let points: Vec<f64> = points.collect();
         let is_point = |point: &f64| *point > 0.0 && *point <= 10_000.0;
         if points.iter().all(is_point) {
             rd.curve = points;
@@ -408,9 +430,9 @@ impl Builder<'_> {
                 return wrong;
             }
             rates.push(if number < 0.0 {
-                Rate::OfLast(-number)
+                Rate::OfLast(whole_percent(-number))
             } else {
-                Rate::Number(number.ceil() as u64)
+                Rate::Number(number)
             });
         }
         rates
@@ -433,6 +455,10 @@ impl Builder<'_> {
                 if parameter.key.contains("compre") {
                     let factor = |percent: f64| (100_000.0 / percent).round() / 1000.0;
                     numbers = numbers.into_iter().map(factor).collect();
+                }
+                if !is_fractional(key) {
+                    let whole = |number: f64| self.values.whole_part(parameter, number);
+                    numbers = numbers.into_iter().map(whole).collect();
                 }
                 self.check_loop(key, parameter, &numbers);
                 numbers.into_iter().map(LoopValue::Number).collect()
@@ -462,8 +488,12 @@ impl Builder<'_> {
             }
             _ => (0.0, 9e15, false),
         };
+        let is_share = |number: &f64| {
+            matches!(key, LoopKey::Wss | LoopKey::Totalsize) && (-100.0..0.0).contains(number)
+        };
+        let is_whole = |number: &f64| fractions || number.fract() == 0.0;
         let is_good =
-            |number: &f64| (least..=most).contains(number) && (fractions || number.fract() == 0.0);
+            |number: &f64| (least..=most).contains(number) && is_whole(number) || is_share(number);
         if let Some(bad) = numbers.iter().find(|number| !is_good(number)) {
             let text = shown(parameter);
             // Percentages are kept as numbers below 0.

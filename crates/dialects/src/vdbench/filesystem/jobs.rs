@@ -166,7 +166,7 @@ impl Expander<'_> {
     }
 
     /// The file set that an FSD is.
-    fn file_set(&mut self, fsd: &Fsd) -> Option<FileSet> {
+    pub(super) fn file_set(&mut self, fsd: &Fsd) -> Option<FileSet> {
         let files = u32::try_from(fsd.files).ok();
         let Some(files) = files else {
             let message = format!("fsd={}: {} files are too many", fsd.name, fsd.files);

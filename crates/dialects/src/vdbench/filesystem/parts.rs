@@ -50,8 +50,7 @@ impl Expander<'_> {
             }
             let found = self.fsds_of(rd, &fwd)?;
             let hosts = self.hosts_of(rd, &fwd);
-            let looped = chosen.iter().any(|(key, _)| *key == LoopKey::Operations);
-            let fwds = with_operations(fwd, if looped { &[] } else { &rd.operations });
+            let fwds = with_operations(fwd, &rd.operations);
             let fwd = Rc::clone(&fwds[0]);
             let count = found.len() * hosts.len() * fwds.len();
             let room = (&mut self.budget, &mut self.values);
@@ -62,7 +61,9 @@ impl Expander<'_> {
                 self.refuse_hosts(&fwd, *fsd);
                 return None;
             }
-            shares.push((fwd.skew, count));
+            // Each of several operations has the FWD's share.
+            let operations = fwds.len() as f64;
+            shares.push((fwd.skew.map(|skew| skew * operations), count));
             let pairs = found
                 .iter()
                 .flat_map(|fsd| fwds.iter().map(move |fwd| (fsd, fwd)));
@@ -90,7 +91,7 @@ impl Expander<'_> {
 
     /// An FSD with these values of the loops, made once for all workloads on it.
     fn changed_fsd(
-        &self,
+        &mut self,
         made: &mut BTreeMap<usize, Rc<Fsd>>,
         index: usize,
         chosen: &[(LoopKey, &LoopValue)],
@@ -100,11 +101,53 @@ impl Expander<'_> {
         }
         let mut fsd = self.built.fsds.get(index)?.clone();
         for (key, value) in chosen {
-            change_fsd(&mut fsd, *key, value);
+            self.change_fsd(&mut fsd, *key, value)?;
+        }
+        // Of what the other loops make of the set, whichever stands first.
+        let share = chosen.iter().find_map(|chosen| match chosen {
+            (LoopKey::Wss, LoopValue::Number(number)) if *number < 0.0 => Some(-number / 100.0),
+            _ => None,
+        });
+        if let Some(share) = share {
+            let all = match fsd.totalsize {
+                Some(total) => total,
+                None => self.file_set(&fsd)?.bytes().get(),
+            };
+            fsd.working_set = Some(((all as f64 * share) as u64).max(1));
         }
         let fsd = Rc::new(fsd);
         made.insert(index, Rc::clone(&fsd));
         Some(fsd)
+    }
+
+    /// Puts a loop's value in place of the FSD's own; `fortotalsize=50%` is a share of that.
+    fn change_fsd(&mut self, fsd: &mut Fsd, key: LoopKey, value: &LoopValue) -> Option<()> {
+        let LoopValue::Number(number) = value else {
+            return Some(());
+        };
+        match key {
+            LoopKey::Depth => fsd.depth = *number as u32,
+            LoopKey::Width => fsd.width = *number as u32,
+            LoopKey::Files => fsd.files = *number as u64,
+            LoopKey::Sizes => fsd.sizes = sections::FileSizes::Mix(vec![(*number as u64, 100.0)]),
+            LoopKey::Totalsize if *number < 0.0 => {
+                let share = -number;
+                let Some(total) = fsd.totalsize else {
+                    let message = format!(
+                        "fsd={}: Specifying 'totalsize={share}%' without a totalsize= value specified for the FSD",
+                        fsd.name
+                    );
+                    let hint = "add `totalsize=` to the `fsd=`, of which it is a share";
+                    self.values.error(fsd.at, message, hint);
+                    return None;
+                };
+                fsd.totalsize = Some(((total as f64 * share / 100.0) as u64).max(1));
+            }
+            LoopKey::Totalsize => fsd.totalsize = Some(*number as u64),
+            LoopKey::Wss if *number >= 0.0 => fsd.working_set = Some(*number as u64),
+            _ => {}
+        }
+        Some(())
     }
 
     fn refuse_hosts(&mut self, fwd: &Fwd, fsd: usize) {
@@ -127,8 +170,12 @@ impl Expander<'_> {
                 "rd={}: Total skew must add up to 100: {given}; its workloads have shares of it",
                 rd.name
             );
-            self.values
-                .error(rd.at, message, "change `skew=` of its `fwd=`");
+            let hint = if rd.operations.len() > 1 {
+                "change `skew=` of its `fwd=`: each of the `operations=` counts with it"
+            } else {
+                "change `skew=` of its `fwd=`"
+            };
+            self.values.error(rd.at, message, hint);
             return None;
         }
         let of_workloads = of_skews(workloads.iter().map(|(skew, _)| *skew));
@@ -220,21 +267,6 @@ fn change_fwd(fwd: &mut Fwd, key: LoopKey, value: &LoopValue) {
         (LoopKey::Xfersize, LoopValue::Xfersize(size)) => fwd.xfersize = size.clone(),
         (LoopKey::Rdpct, LoopValue::Number(number)) => fwd.rdpct = Some(*number),
         (LoopKey::Operations, LoopValue::Word(word)) => fwd.operation.clone_from(word),
-        _ => {}
-    }
-}
-
-fn change_fsd(fsd: &mut Fsd, key: LoopKey, value: &LoopValue) {
-    let LoopValue::Number(number) = value else {
-        return;
-    };
-    match key {
-        LoopKey::Depth => fsd.depth = *number as u32,
-        LoopKey::Width => fsd.width = *number as u32,
-        LoopKey::Files => fsd.files = *number as u64,
-        LoopKey::Sizes => fsd.sizes = sections::FileSizes::Mix(vec![(*number as u64, 100.0)]),
-        LoopKey::Totalsize => fsd.totalsize = Some(*number as u64),
-        LoopKey::Wss => fsd.working_set = Some(*number as u64),
         _ => {}
     }
 }

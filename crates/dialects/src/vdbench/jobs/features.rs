@@ -40,6 +40,10 @@ impl Expander<'_> {
             features.filling = self.filling_of(settings.compratio).map(Box::new);
         }
         let hits = spec.rhpct > 0.0 || spec.whpct > 0.0;
+        if spec.wd.stride.is_some() {
+            self.check_stride(spec, hits)?;
+            return Some(features);
+        }
         features.placement = match spec.seek {
             Seek::Poisson(_) if hits || spec.wd.hotband.is_some() => {
                 let hint = "leave out one of them";
@@ -61,6 +65,21 @@ impl Expander<'_> {
             _ => None,
         };
         Some(features)
+    }
+
+    /// A stride is in the place of seeks, of which every I/O has one here.
+    fn check_stride(&mut self, spec: Spec<'_>, hits: bool) -> Option<()> {
+        if spec.seek.is_in_order() {
+            let what = "stride=(min,max) not supported when doing pure sequential I/O (seek=eof or seek=seq)";
+            let hint =
+                "write `seekpct=100`: each I/O begins so many bytes behind the end of the last";
+            return self.refuse_placement(spec, what, hint);
+        }
+        if hits || spec.wd.hotband.is_some() || spec.seek != Seek::Percent(100.0) {
+            let what = "`stride=` is done for `seekpct=100` without hits and hot bands alone";
+            return self.refuse_placement(spec, what, "leave out one of them");
+        }
+        Some(())
     }
 
     pub(super) fn refuse_placement<T>(

@@ -34,7 +34,8 @@ impl Pace {
     pub(super) fn of(rd: &Rd, slots: &[Slot], specs: &[Spec<'_>], rate: RunRate) -> Self {
         let weights = weights(slots, specs);
         let parts = match rate {
-            RunRate::Number(total) | RunRate::Varying(total) => whole(total, &weights),
+            RunRate::Number(total) => whole((total.round() as u64).max(1), &weights),
+            RunRate::Varying(total) => whole(total, &weights),
             _ => Vec::new(),
         };
         let poisson = match rd.gaps {
@@ -59,7 +60,8 @@ impl Pace {
     /// The rates of the jobs, to each other: in I/Os a second where the run's rate is a number.
     pub(super) fn rates(&self, slots: &[Slot], specs: &[Spec<'_>]) -> Vec<f64> {
         let total = match self.rate {
-            RunRate::Number(total) | RunRate::Varying(total) => Some(total as f64),
+            RunRate::Number(total) => Some(total),
+            RunRate::Varying(total) => Some(total as f64),
             _ => None,
         };
         let sharing = specs.iter().filter(|spec| spec.wd.iorate.is_none());
@@ -90,7 +92,7 @@ impl Pace {
             RunRate::Number(total) => {
                 job.arrival = open(self.parts[number]);
                 let share = weight / self.sum.max(f64::MIN_POSITIVE);
-                refine(job, total as f64 * share);
+                refine(job, total * share);
             }
             RunRate::Varying(_) => {
                 job.arrival = open(self.parts[number]);

@@ -99,7 +99,7 @@ pub fn layout(
     let wds = jobs().filter_map(|(kind, job)| Some(job.wd? + offset(kind, input.wds.len())));
     let used = sorted(wds);
     let mut wds = Used::new(on_storage.collect(), on_trees.collect(), &used);
-    let formats = input.runs.iter().any(is_format);
+    let formats = input.runs.iter().any(Run::is_format);
     let format = wds.names.len();
     wds.names.extend(formats.then(|| FORMAT.to_owned()));
     let runs = input.runs.iter().map(|run| RunLayout {
@@ -117,14 +117,14 @@ pub fn layout(
                 host: hosts.place(job.host).unwrap_or(0),
                 sd: sds.of_kind(run.kind, job.sd).unwrap_or(0),
                 wd: match job.wd {
-                    None if is_format(run) => Some(format),
+                    None if run.is_format() => Some(format),
                     wd => wd.and_then(|wd| wds.of_kind(run.kind, wd)),
                 },
                 asks,
             })
             .collect(),
         on_files: run.kind == RunKind::FileSystem,
-        is_format: is_format(run),
+        is_format: run.is_format(),
         asked: asked(input, run),
         skews: skews(input, run, &wds),
     });
@@ -161,11 +161,6 @@ fn detail(report: &[String]) -> Detail {
             fsds: asks_for("no_fsd_detail"),
         },
     }
-}
-
-/// Whether a run is the format of trees before another.
-fn is_format(run: &Run) -> bool {
-    run.kind == RunKind::FileSystem && run.jobs.iter().all(|job| job.wd.is_none())
 }
 
 /// What each job of a run is asked to do.
@@ -221,7 +216,7 @@ fn rate(rate: RunRate) -> Rate {
         RunRate::Controlled => Rate::ControlledMax,
         RunRate::UncontrolledCurve => Rate::Curve,
         RunRate::ControlledCurve => Rate::ControlledCurve,
-        RunRate::Number(rate) => Rate::Number(rate as f64),
+        RunRate::Number(rate) => Rate::Number(rate),
         RunRate::Varying(most) => Rate::Varying(most as f64),
         RunRate::Of { percent, .. } => Rate::Number(SIMULATED_MAX * percent / 100.0),
     }
@@ -257,7 +252,10 @@ fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
         .iter()
         .map(|wd| {
             let skew = match run.kind {
-                RunKind::FileSystem => input.fwds.get(*wd).and_then(|fwd| fwd.skew),
+                RunKind::FileSystem => {
+                    let skew = input.fwds.get(*wd).and_then(|fwd| fwd.skew);
+                    skew.map(|skew| skew * operations_at_once(run, *wd))
+                }
                 RunKind::SdFormat | RunKind::Storage => input.wds.get(*wd).and_then(|wd| wd.skew),
             };
             (*wd, skew)
@@ -269,7 +267,7 @@ fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
     let without = sharing().filter(|(_, skew)| skew.is_none()).count();
     let rest = (100.0 - given).max(0.0) / without.max(1) as f64;
     let shared = match run.rate {
-        RunRate::Number(rate) if sharing().count() > 0 => rate as f64,
+        RunRate::Number(rate) if sharing().count() > 0 => rate,
         _ => 0.0,
     };
     let all = shared + own.values().sum::<f64>();
@@ -282,6 +280,13 @@ fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
     let shares =
         shares.filter_map(|(wd, skew)| Some((used.of_kind(run.kind, *wd)?, percent(wd, skew))));
     shares.collect()
+}
+
+/// How many operations an FWD does at once on each of its FSDs, of which each has its share.
+fn operations_at_once(run: &Run, fwd: usize) -> f64 {
+    let own = || run.jobs.iter().filter(|job| job.wd == Some(fwd));
+    let trees = sorted(own().map(|job| job.sd));
+    own().count() as f64 / trees.len().max(1) as f64
 }
 
 /// The WDs with a rate of their own, where that makes a share: beside a rate that is known.

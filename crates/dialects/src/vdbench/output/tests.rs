@@ -233,6 +233,13 @@ fn the_flat_file_has_a_field_for_each_name() {
 }
 
 #[test]
+fn rates_are_shown_whole_and_halves_go_up() {
+    for (rate, shown) in [(2.4, "2"), (2.5, "3"), (1000.0, "1000")] {
+        assert_eq!(Rate::Number(rate).title(), shown);
+    }
+}
+
+#[test]
 fn what_was_spread_is_told() {
     let mut files = Files::default();
     let mut runs = vec![run("Mix", 0, 2, &[(0, 0, 0), (1, 1, 1)])];

@@ -150,7 +150,7 @@ fn a_list_of_rates_may_have_the_highest() {
         let runs = input.runs.iter();
         runs.map(|run| (run.rate, run.loops_label())).collect()
     };
-    let number = |rate: u64| (RunRate::Number(rate), format!("iorate={rate}"));
+    let number = |rate: u32| (RunRate::Number(rate.into()), format!("iorate={rate}"));
     let max = (RunRate::Uncontrolled, "iorate=max".to_owned());
     assert_eq!(
         rates("(50,70-90,20,max)"),

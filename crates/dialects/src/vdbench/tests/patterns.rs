@@ -226,7 +226,7 @@ fn joined_sds_are_one() {
         "{refused}"
     );
     assert!(refused.contains("p:4:"), "{refused}");
-    let strided = read_with(&text("threads=1,seekpct=0,stride=(1m,1m)", ""), "").unwrap_err();
+    let strided = read_with(&text("threads=1,seekpct=100,stride=(1m,1m)", ""), "").unwrap_err();
     assert!(strided.to_string().contains("joined"), "{strided}");
 }
 

@@ -4,7 +4,7 @@ use super::{SD_WD, memory, read_with};
 
 /// `text` is refused: one of the complaints has `message`, and points at `place` (line, column).
 #[track_caller]
-fn check(text: &str, message: &str, place: (usize, usize)) {
+pub(super) fn check(text: &str, message: &str, place: (usize, usize)) {
     let Err(complaints) = read_with(text, "") else {
         panic!("taken: {text}");
     };
@@ -312,6 +312,21 @@ fn what_is_not_done_with_a_storage_or_workload_is_refused_by_name() {
     );
 }
 
+#[test]
+fn a_stride_is_of_seeks_alone() {
+    let pure = "stride=(min,max) not supported when doing pure sequential I/O";
+    for (words, named, remedy) in [
+        ("seekpct=seq", pure, "`seekpct=100`"),
+        ("seekpct=eof", pure, "`seekpct=100`"),
+        ("seekpct=50", "`stride=`", "leave out"),
+        ("rhpct=50", "`stride=`", "leave out"),
+    ] {
+        let wd = format!("wd=wd1,sd=sd1,stride=(1m,1m),{words}");
+        let text = format!("sd=sd1,lun=/x,size=1g\n{wd}\nrd=rd1,wd=wd1,iorate=max");
+        names(&text, named, 2, remedy);
+    }
+}
+
 /// The same of runs on files.
 #[test]
 fn what_is_not_done_on_files_is_refused_by_name() {
@@ -355,7 +370,8 @@ fn what_is_not_done_on_files_is_refused_by_name() {
         names(&text, named, line, "known are mkdir");
     }
     for (rates, named, remedy) in [
-        ("fwdrate=50%", "in percent", "`max` or `curve`"),
+        ("fwdrate=50%", "has no run before it", "give a number"),
+        ("fwdrate=0", "`fwdrate=0`: 0 is no rate", "`max` or `curve`"),
         (
             "fwdrate=(100,5),dist=variable",
             "variable",
@@ -416,7 +432,10 @@ fn what_no_file_system_holds_is_told_where_it_stands() {
     // Once, and not for each of the jobs on it.
     assert_eq!(read_with(&many, "").unwrap_err().0.len(), 1);
     let looped = |rd: &str, message: &str| check(&text("files=9", rd), message, (4, 46));
-    looped(",forwss=(50%,4k)", "`forwss=(50%,4k)`: 50% is not possible");
+    looped(
+        ",forwss=(500%,4k)",
+        "`forwss=(500%,4k)`: 500% is not possible",
+    );
     looped(",forfiles=(0,9)", "`forfiles=(0,9)`: 0 is not possible");
 }
 
@@ -565,7 +584,7 @@ fn hosts_find_their_own_path_to_an_sd() {
 
 /// `text` is refused by one complaint alone, which has `message`, points at `place` and says `remedy`.
 #[track_caller]
-fn once(text: &str, message: &str, place: (usize, usize), remedy: &str) {
+pub(super) fn once(text: &str, message: &str, place: (usize, usize), remedy: &str) {
     let Err(complaints) = read_with(text, "") else {
         panic!("taken: {text}");
     };
@@ -605,7 +624,7 @@ fn a_fault_is_told_once_and_not_again_by_what_follows_from_it() {
     );
     once(
         &format!("{files}rd=r,fwd=w, fwdrate=max"),
-        "no rate is given: the blank ends the line",
+        "No fwdrate= specified for rd=r: the blank ends the line",
         (3, 4),
         "remove the blank",
     );
