@@ -212,6 +212,9 @@ fn merged_traces_make_the_job() {
         let mut files = Memory::default();
         files.texts.insert("a".to_owned(), one_read(0, 8));
         files.texts.insert("b".to_owned(), one_read(16, 32));
+        files
+            .texts
+            .insert("cut".to_owned(), one_read(16, 32) + "ea");
         let job = "read_iolog=a:b\nmerge_blktrace_file=m\nmerge_blktrace_iters=1:3\nnumjobs=2\n";
         let text = format!("[global]\nioengine=null\nreplay_redirect=x\n[j]\n{job}{options}");
         files.texts.insert("job.fio".to_owned(), text);
@@ -230,11 +233,15 @@ fn merged_traces_make_the_job() {
     let refused = [
         (
             "read_iolog=a:job.fio\nmerge_blktrace_iters=1:1\n",
-            "trace `m`: trace `job.fio`: it is no binary trace of blktrace",
+            "trace `job.fio`, to be merged into `m`: it is no binary trace of blktrace",
         ),
         (
             "read_iolog=a:gone\n",
-            "trace `m`: trace `gone`: entity not found",
+            "trace `gone`, to be merged into `m`: entity not found",
+        ),
+        (
+            "read_iolog=a:cut\n",
+            "job `j`: trace `cut`, to be merged into `m`: record 2: the trace ends within it",
         ),
         ("replay_skip=read\n", "trace `m` holds no I/O to replay"),
     ];
