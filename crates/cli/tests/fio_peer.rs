@@ -363,6 +363,8 @@ fn samples_are_as_long_as_asked() {
         (2, 4, "--bwavgtime=1000"),
         (4, 2, "--iopsavgtime=1000"),
         (2, 4, "--write_bw_log=x --log_avg_msec=1000"),
+        (7, 7, "--bwavgtime=300 --iopsavgtime=300"),
+        (3, 3, "--bwavgtime=700 --iopsavgtime=700"),
     ] {
         // 45 reads, the last of which is due after 2.2 s: a stall adds no half second to the four that are whole.
         let words = "--name=x --size=180k --rate_iops=20 --output-format=json";

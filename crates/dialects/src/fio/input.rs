@@ -351,8 +351,6 @@ pub struct FioJobMeta {
     /// Whether the errors that it went on after are told: it was to go on after some kind of them, whether it can meet that
     /// kind or not.
     pub tells_errors: bool,
-    /// Half seconds in each sample of bandwidth, and in each of IOPS.
-    pub sample_halves: [usize; 2],
     /// Its logs.
     pub logs: JobLogs,
 }

@@ -487,7 +487,8 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             ended,
             ..fresh
         };
-        self.boundaries.restart_samples();
+        let asked = self.parts.job.features.rate_samples;
+        self.boundaries.restart_samples(self.measure_start, asked);
         if let Some(judge) = &mut self.judge {
             self.boundaries.judged_at = judge.begin(self.measure_start);
         }
