@@ -1,17 +1,18 @@
 //! Readings of jobs that replay a trace.
 
 use fathom_units::Bytes;
-use fathom_workload::{Direction, Place, ReplayPace, TracePart};
+use fathom_workload::{Direction, Place, ReplayPace, TracePart, VerifyPhase};
 
 use super::*;
 
 #[test]
-fn a_trace_is_not_verified() {
-    let text = "[j]\nsize=1m\nverify=md5\nread_iolog=x\n";
-    check_error(
-        text,
-        &["job `j`: `read_iolog` in a verified job is not built yet"],
-    );
+fn a_trace_is_verified_once_it_was_replayed() {
+    let job = replayed("verify=md5\n").unwrap();
+    let verify = job.features.verify.as_deref().unwrap();
+    assert!(job.features.replay.is_some() && verify.phase == VerifyPhase::AfterPass);
+    let error = replayed("verify=md5\nverify_only\n").unwrap_err();
+    let expected = "job `j`: `verify_only` checks no trace that an earlier run replayed";
+    assert_eq!(error.0[0].message, expected);
 }
 
 const TRACE: &str = "fio version 3 iolog\n5 /a add\n9 b add\n10 /a write 1048576 8192\n\
