@@ -36,7 +36,7 @@ pub(crate) fn verification<'a>(
             Passes::Trace(Box::new(Replayer::new(replay, job)?))
         }
         (None, Some(rates)) if directions_follow_time(job) => {
-            Passes::Rated(Lanes::new(job, rates, keys.0))
+            Passes::Rated(Box::new(Lanes::new(job, rates, keys.0)))
         }
         (None, _) => Passes::Stream,
     };

@@ -28,7 +28,7 @@ struct Lane {
 /// The rates of all directions, and which goes next.
 #[derive(Debug)]
 pub(crate) struct Lanes {
-    lanes: [Option<Lane>; 3],
+    by_direction: [Option<Lane>; 3],
     used: [bool; 3],
     /// Whether each block is trimmed, then written.
     pairs: bool,
@@ -75,7 +75,7 @@ impl Lanes {
             })
         };
         Self {
-            lanes: Direction::ALL.map(lane),
+            by_direction: Direction::ALL.map(lane),
             used: Direction::ALL.map(used),
             pairs,
             wanted: None,
@@ -85,7 +85,7 @@ impl Lanes {
 
     /// When a direction may go; `None`: at once.
     fn due(&self, way: Direction) -> Option<Nanos> {
-        let lane = self.lanes[way as usize].as_ref()?;
+        let lane = self.by_direction[way as usize].as_ref()?;
         Some(lane.base.saturating_add(Nanos::new(lane.next)))
     }
 
@@ -113,7 +113,7 @@ impl Lanes {
     /// The I/O that goes on a turn.
     pub(super) fn passed(&mut self, io: &Io) {
         self.wanted = None;
-        if let Some(lane) = &mut self.lanes[io.direction as usize] {
+        if let Some(lane) = &mut self.by_direction[io.direction as usize] {
             // The start of this I/O, and then that of the next, which lies this one's size behind it.
             lane.schedule.next_start(io.length);
             lane.next = lane.schedule.peek();
@@ -130,7 +130,7 @@ impl Lanes {
     /// The schedules start again: what was late before `now` is not owed.
     pub(super) fn begin(&mut self, now: Nanos) {
         self.started = true;
-        for lane in self.lanes.iter_mut().flatten() {
+        for lane in self.by_direction.iter_mut().flatten() {
             lane.base = now.saturating_sub(Nanos::new(lane.next));
         }
     }
@@ -141,7 +141,7 @@ impl Lanes {
     }
 
     pub(super) fn stood_still(&mut self, pause: Nanos) {
-        for lane in self.lanes.iter_mut().flatten() {
+        for lane in self.by_direction.iter_mut().flatten() {
             lane.base += think::moved_by(pause, lane.rate, lane.block);
         }
     }

@@ -38,7 +38,7 @@ pub(crate) enum Passes<'a> {
     /// Its stream, at the job's rate.
     Stream,
     /// Its stream, each direction at its own rate.
-    Rated(Lanes),
+    Rated(Box<Lanes>),
     /// A trace, at its own times.
     Trace(Box<Replayer<'a>>),
 }
