@@ -125,7 +125,7 @@ fn directions_that_follow_time_are_drawn_again() {
         let mut issued = [0u64; 2];
         let outcome = run_drawn(&mut program, (&job, &crc()), &mut disk, &mut |stream| {
             number += 1;
-            if number % 5 == 0 {
+            if number.is_multiple_of(5) {
                 return Drawn::NotYet;
             }
             // No mix of half and half ever is so.
