@@ -333,7 +333,28 @@ fn check_pauses(pauses: u64, options: &str, run: impl Fn() -> Value) {
     }
 }
 
-/// Samples of bandwidth and IOPS are as long as they are asked for, in whole half seconds.
+/// A queue that was full is filled again only once it has drained to its low mark: half of the writes, or more, find it at
+/// most three quarters full, where all find it full without that.
+#[test]
+fn a_full_queue_drains_to_its_low_mark() {
+    let folder = support::disk_folder();
+    let words = "--name=x --rw=randwrite --bs=4k --size=8m --direct=1 --ioengine=libaio --iodepth=16 \
+                 --iodepth_batch=4 --iodepth_batch_complete_min=4 --iodepth_batch_complete_max=4 \
+                 --output-format=json";
+    for (least, most, low) in [
+        (25.0, 90.0, "--iodepth_low=8"),
+        (0.0, 10.0, "--iodepth_low=16"),
+    ] {
+        let arguments: Vec<&str> = words.split_whitespace().chain([low]).collect();
+        let (ours, theirs) = both(folder.path(), &arguments);
+        for document in [ours, theirs] {
+            let below = document["jobs"][0]["iodepth_level"]["8"].as_f64().unwrap();
+            assert!((least..=most).contains(&below), "{low}: {below} %");
+        }
+    }
+}
+
+/// Samples of bandwidth and IOPS are as long as they are asked for, to the millisecond.
 #[test]
 fn samples_are_as_long_as_asked() {
     let folder = support::disk_folder();
@@ -342,6 +363,8 @@ fn samples_are_as_long_as_asked() {
         (2, 4, "--bwavgtime=1000"),
         (4, 2, "--iopsavgtime=1000"),
         (2, 4, "--write_bw_log=x --log_avg_msec=1000"),
+        (7, 7, "--bwavgtime=300 --iopsavgtime=300"),
+        (3, 3, "--bwavgtime=700 --iopsavgtime=700"),
     ] {
         // 45 reads, the last of which is due after 2.2 s: a stall adds no half second to the four that are whole.
         let words = "--name=x --size=180k --rate_iops=20 --output-format=json";

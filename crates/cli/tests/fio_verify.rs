@@ -112,6 +112,85 @@ fn counts_are_those_of_fio() {
     }
 }
 
+/// Reads go as fast as they can while writes come at their rate: which comes next follows time, and all writes are checked.
+#[test]
+fn a_job_with_a_rate_for_one_direction_is_checked() {
+    for rest in [
+        "--rate_iops=,500",
+        "--rate_iops=,500 --verify_backlog=4",
+        "--rate=,2m --norandommap",
+    ] {
+        let words = format!("--name=j --rw=randrw --size=1m --verify=crc32c {rest}");
+        for of in [ours, theirs] {
+            let folder = support::disk_folder();
+            let output = of(folder.path(), &words);
+            let (_, error, reads, writes) = counts(&document(&output)).remove(0);
+            assert_eq!(
+                (output.status.code(), error),
+                (Some(0), 0),
+                "{words}: {output:?}"
+            );
+            assert!(writes > 0 && writes < 100, "{words}: {writes} writes");
+            // Reads of the pass and checks together; of what was written twice the last is checked.
+            let checks = reads + writes - 256;
+            let least = if rest.contains("norandommap") {
+                writes / 2
+            } else {
+                writes
+            };
+            assert!(
+                (least..=writes).contains(&checks),
+                "{words}: {checks} of {writes}"
+            );
+        }
+    }
+}
+
+/// What a trace wrote last to each place is read back after it, and what is wrong is found.
+#[test]
+fn what_a_trace_wrote_is_checked() {
+    let trace = "fio version 3 iolog\n1 f add\n2 f open\n3 f write 0 4096\n1000 f write 8192 8192\n\
+                 2000 f read 0 4096\n3000 f write 4096 4096\n4000 f write 0 4096\n\
+                 5000 f write 65536 16384\n6000 f sync 0 0\n7000 f close\n";
+    for (checks, rest) in [
+        (4, "--verify=crc32c"),
+        (
+            4,
+            "--verify=md5 --verify_interval=1k --ioengine=libaio --iodepth=4",
+        ),
+        (4, "--verify=sha1 --replay_no_stall=1"),
+        (5, "--verify=crc32c --verify_backlog=1"),
+        (0, "--verify=crc32c --do_verify=0"),
+    ] {
+        let folder = support::disk_folder();
+        std::fs::write(folder.path().join("trace"), trace).unwrap();
+        let output = ours(
+            folder.path(),
+            &format!("--name=j --read_iolog=trace {rest}"),
+        );
+        let counted = counts(&document(&output)).remove(0);
+        assert_eq!(
+            counted,
+            ("j".to_owned(), 0, 1 + checks, 5),
+            "{rest}: {output:?}"
+        );
+    }
+    // A trace of reads alone checks what is there.
+    let folder = support::disk_folder();
+    std::fs::write(
+        folder.path().join("trace"),
+        "fio version 3 iolog\n1 f add\n2 f read 0 4096\n",
+    )
+    .unwrap();
+    std::fs::write(folder.path().join("f"), [7; 4096]).unwrap();
+    let output = ours(folder.path(), "--name=j --read_iolog=trace --verify=crc32c");
+    assert_eq!(
+        counts(&document(&output)),
+        [("j".to_owned(), 84, 1, 0)],
+        "{output:?}"
+    );
+}
+
 #[test]
 fn a_job_checks_what_another_wrote() {
     let write = "--name=w --filename=f --size=256k --verify=md5 --do_verify=0";

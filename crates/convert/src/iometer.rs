@@ -403,6 +403,7 @@ fn decided_features(features: &Features) {
         file_work: _,
         filling: _,
         io_log: _,
+        rate_samples: _,
         priorities: _,
         process: _,
         calls: _,

@@ -165,6 +165,38 @@ fn fio_says_what_it_can() {
     );
 }
 
+/// The traces are not there when the text is read back, which the last comment tells.
+#[test]
+fn fio_says_which_traces_are_merged() {
+    let check = |merge: &str, says: &[&str]| {
+        let keys = format!("trace = {{ path = \"/m\", merge = {merge}, pace = \"50%\" }}");
+        let missing = "lost: workload: text: it would be refused: job `a`: trace `/a:1`, to be merged \
+                       into `/m`: ";
+        check(Dialect::Fio, &keys, says, &[missing]);
+    };
+    let common = "read_iolog=/a\\:1:/b";
+    check(
+        "[\"/a:1\", \"/b\"]",
+        &["merge_blktrace_file=/m", common, "replay_time_scale=50"],
+    );
+    check(
+        "[\"/a:1\", { path = \"/b\", scale = \"25%\", passes = 3 }]",
+        &[
+            "merge_blktrace_scalars=100:25",
+            "merge_blktrace_iters=1:3",
+            common,
+        ],
+    );
+    // What is usual is not said.
+    let usual =
+        one_job("trace = { path = \"/m\", merge = [\"/a\", { path = \"/b\", passes = 2 }] }");
+    let text = convert(&usual, Dialect::Fio, "test").text;
+    assert!(
+        text.contains("merge_blktrace_iters=1:2") && !text.contains("scalars"),
+        "{text}"
+    );
+}
+
 #[test]
 fn fio_says_what_a_worker_is() {
     let lost = "lost: job `a`: trace_to: a job of fio that reads a trace writes none";

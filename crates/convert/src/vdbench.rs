@@ -292,6 +292,7 @@ fn decided(job: &Job) {
         file_work: _,
         filling: _,
         io_log: _,
+        rate_samples: _,
         priorities: _,
         process: _,
         calls: _,

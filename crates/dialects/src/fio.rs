@@ -13,6 +13,7 @@
 
 mod command_line;
 mod context;
+mod copy_tests;
 mod decimal;
 mod features;
 mod file_sizes;
@@ -36,6 +37,7 @@ use fathom_diagnostics::Diagnostics;
 
 pub use command_line::output_file;
 pub use context::{FileStatus, Files, ReadContext, SystemFiles};
+pub use copy_tests::{COPY_SIZES, CopyKind, copy_names, copy_speed};
 pub use help::{command_help, engine_help, general_help, show_command};
 pub use input::{
     Action, Debug, EtaMode, FioInput, FioJobMeta, IdleProfile, JobLogs, LogFile, LogKind, Origin,

@@ -10,6 +10,7 @@ use std::time::Duration;
 use fathom_rawio::{self as rawio, Clock};
 use fathom_record::{DeviceCounters, Event, EventSink, StageResult, WorkerStats};
 use fathom_units::Nanos;
+use fathom_verify::directions_follow_time;
 use fathom_workload::generator::{
     ArrivalSchedule, BufferFill, SetShare, SetStream, SharedCursor, StreamKey, WorkerStream,
 };
@@ -92,6 +93,12 @@ struct Ways<'a> {
     returns: Vec<SyncSender<Box<IntervalSet>>>,
     /// By worker, where its job asks for a log.
     log_returns: Vec<Option<SyncSender<Box<LogBatch>>>>,
+}
+
+/// Whether its I/O is held to rates by direction, and to none as a whole.
+fn heeds_directions(job: &Job) -> bool {
+    let features = &job.features;
+    features.rates.is_some() && (features.verify.is_none() || directions_follow_time(job))
 }
 
 /// What a worker leaves behind; a panic of its thread goes on here.
@@ -259,8 +266,7 @@ impl StageRun<'_> {
             job_index: index,
             worker,
             source: stream.map_err(|error| crate::preflight::stream_error(&error))?,
-            // The stream of a verified job is drawn twice, so its order does not heed rates by direction.
-            schedule: if job.features.rates.is_some() && job.features.verify.is_none() {
+            schedule: if heeds_directions(job) {
                 None
             } else {
                 ArrivalSchedule::of(job, key)

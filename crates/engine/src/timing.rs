@@ -1,7 +1,8 @@
 //! The moments of a stage at which a worker does something else than I/O.
 
-use fathom_record::{EndReason, HalfSecond};
+use fathom_record::{EndReason, HalfSecond, RateWindows};
 use fathom_units::Nanos;
+use fathom_workload::RateSamples;
 
 /// Length of an interval.
 pub(crate) const INTERVAL: Nanos = Nanos::from_secs(1);
@@ -61,6 +62,26 @@ pub(crate) struct Boundaries {
     pub(crate) judged_at: Nanos,
     /// What completed in the present sample; `at` is not used.
     pub(crate) sample: HalfSecond,
+    /// Samples of other lengths, where the job asks for them.
+    windows: Option<Box<RatesSoFar>>,
+    window_end: Nanos,
+}
+
+/// Windows, and what was done in the half seconds that are over.
+#[derive(Debug)]
+struct RatesSoFar {
+    windows: RateWindows,
+    ios: [u64; 3],
+    bytes: [u64; 3],
+}
+
+impl RatesSoFar {
+    fn add(&mut self, sample: &HalfSecond) {
+        for way in 0..3 {
+            self.ios[way] += sample.ios[way];
+            self.bytes[way] += sample.bytes[way];
+        }
+    }
 }
 
 impl Boundaries {
@@ -77,6 +98,8 @@ impl Boundaries {
             sample_end: warm_end.saturating_add(SAMPLE),
             judged_at: Nanos::MAX,
             sample: HalfSecond::default(),
+            windows: None,
+            window_end: Nanos::MAX,
         };
         boundaries.next_interval(now);
         boundaries.update(now);
@@ -117,7 +140,13 @@ impl Boundaries {
         measure_start: Nanos,
         samples: &mut Vec<HalfSecond>,
     ) {
+        if now >= self.window_end {
+            self.close_windows(now, measure_start);
+        }
         while now >= self.sample_end {
+            if let Some(so_far) = &mut self.windows {
+                so_far.add(&self.sample);
+            }
             let at = self.sample_end.saturating_sub(measure_start);
             samples.push(HalfSecond { at, ..self.sample });
             self.sample = HalfSecond::default();
@@ -125,9 +154,39 @@ impl Boundaries {
         }
     }
 
-    /// Forgets what completed before the measurement.
-    pub(crate) fn restart_samples(&mut self) {
+    fn close_windows(&mut self, now: Nanos, measure_start: Nanos) {
+        let Some(so_far) = &mut self.windows else {
+            return;
+        };
+        let (mut ios, mut bytes) = (so_far.ios, so_far.bytes);
+        for way in 0..3 {
+            ios[way] += self.sample.ios[way];
+            bytes[way] += self.sample.bytes[way];
+        }
+        let windows = &mut so_far.windows;
+        windows.close(now.saturating_sub(measure_start), (ios, bytes));
+        self.window_end = measure_start.saturating_add(windows.next_end());
+    }
+
+    /// Forgets what completed before the measurement, which began at `measure_start`.
+    pub(crate) fn restart_samples(&mut self, measure_start: Nanos, asked: Option<RateSamples>) {
         self.sample = HalfSecond::default();
+        self.windows = asked.map(|asked| {
+            let windows = RateWindows::new(asked);
+            self.window_end = measure_start.saturating_add(windows.next_end());
+            Box::new(RatesSoFar {
+                windows,
+                ios: [0; 3],
+                bytes: [0; 3],
+            })
+        });
+        self.next = self.next.min(self.window_end);
+        self.next_without_completions = self.next_without_completions.min(self.window_end);
+    }
+
+    /// The windows that are over, where the job asks for any.
+    pub(crate) fn take_windows(&mut self) -> Option<Box<RateWindows>> {
+        Some(Box::new(self.windows.take()?.windows))
     }
 
     /// Until when a worker has measured that ended for `reason`: where time ended it, to the end of its time at least,
@@ -145,6 +204,7 @@ impl Boundaries {
         self.next_without_completions = self
             .interval_end
             .min(self.sample_end)
+            .min(self.window_end)
             .min(later(self.warm_end))
             .min(later(self.run_end));
         self.next = self.next_without_completions.min(self.judged_at);
@@ -181,6 +241,36 @@ mod tests {
         check(10_299, 10_300);
         check(9_300, 10_300);
         check(9_299, 9_300);
+    }
+
+    #[test]
+    fn windows_are_counted_across_half_seconds() {
+        let (start, ms) = (Nanos::from_secs(5), Nanos::from_millis);
+        let mut boundaries = Boundaries::new(start, start, start, None);
+        let asked = RateSamples {
+            bandwidth: ms(300),
+            iops: ms(700),
+        };
+        boundaries.restart_samples(start, Some(asked));
+        let mut samples = Vec::new();
+        for at in (1..=2100).map(ms) {
+            let now = start + at;
+            if now >= boundaries.next() {
+                boundaries.take_samples(now, start, &mut samples);
+                boundaries.next_interval(now);
+                boundaries.update(now);
+            }
+            boundaries.sample.ios[1] += 1;
+            boundaries.sample.bytes[1] += 512;
+        }
+        let windows = boundaries.take_windows().unwrap();
+        let seen = [&windows.bytes, &windows.ios].map(|windows| {
+            let writes = &windows.counts[1];
+            (writes.windows, writes.least, writes.most)
+        });
+        // What is counted at a window's end is the next one's.
+        assert_eq!(seen, [(7, 299 * 512, 300 * 512), (3, 699, 700)]);
+        assert_eq!(samples.len(), 4);
     }
 
     #[test]

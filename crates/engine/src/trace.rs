@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::BufReader;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_workload::trace::{MergedTrace, TraceReader, TraceSummary};
+use fathom_workload::trace::{TraceReader, TraceSummary, merged_summary};
 use fathom_workload::{Direction, Job, Replay, Workload};
 
 use crate::{EngineError, merged};
@@ -57,15 +57,20 @@ fn check(job: &Job, problems: &mut Diagnostics) {
         return;
     };
     let mut complain = |what: String, hint: &str| {
-        let text = format!("job `{}`: trace `{}`: {what}", job.name, replay.path);
+        let text = format!("job `{}`: {what}", job.name);
         problems.push(Diagnostic::error(text).hint(hint));
     };
+    let path = &replay.path;
     let summary = match summary(replay) {
         Ok(summary) => summary,
         Err(what) if replay.merged.is_empty() => {
+            let what = format!("trace `{path}`: {what}");
             return complain(what, "name a trace that can be read");
         }
         Err(what) => return complain(what, merged::HINT),
+    };
+    let mut complain = |what: String, hint: &str| {
+        complain(format!("trace `{path}`: {what}"), hint);
     };
     let (files, targets) = (summary.files.len(), job.targets.len());
     if !replay.redirected && files > targets {
@@ -97,13 +102,10 @@ fn check(job: &Job, problems: &mut Diagnostics) {
     }
 }
 
+/// The sentence on what is wrong names the trace where several are merged.
 fn summary(replay: &Replay) -> Result<TraceSummary, String> {
     if !replay.merged.is_empty() {
-        let merged = MergedTrace::new(&merged::open, &replay.merged);
-        let merged = merged.map_err(|error| error.to_string())?;
-        let trace = TraceReader::new(BufReader::new(merged));
-        let summary = trace.and_then(|trace| TraceSummary::of(trace, replay));
-        return summary.map_err(|error| error.to_string());
+        return merged_summary(&merged::open, replay);
     }
     let file = File::open(&replay.path).map_err(|error| error.to_string())?;
     let trace = TraceReader::new(Box::new(BufReader::new(file)));

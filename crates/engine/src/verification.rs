@@ -2,14 +2,16 @@
 //!
 //! The state of an earlier job is read when the stage begins, since an earlier stage of the same run may have written it.
 
+use std::fs::File;
+
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_verify::{Blocks, Program, SavedState};
-use fathom_workload::Job;
+use fathom_verify::{Blocks, Program, SavedState, TraceWalks, directions_follow_time};
 use fathom_workload::generator::{StreamKey, TargetRange};
+use fathom_workload::{Job, Replay};
 
 use crate::EngineError;
 use crate::preflight::{layout_error, stream_error};
-use crate::worker::Verification;
+use crate::worker::{Lanes, Passes, Replayer, Verification, trace_ios};
 
 /// The checks of a worker of `job`, the job of number `index` of the workload, where it asks for any. `keys` are those of
 /// its streams and of the contents of its writes.
@@ -27,10 +29,32 @@ pub(crate) fn verification<'a>(
     };
     let loaded = verify.load_state.as_deref().map(load_state).transpose()?;
     let program = Program::new(job, verify, keys, ranges, loaded);
-    let program = program.map_err(|error| stream_error(&error))?;
+    let mut program = program.map_err(|error| stream_error(&error))?;
+    let passes = match (&job.features.replay, &job.features.rates) {
+        (Some(replay), _) => {
+            program = program.of_trace(walks(replay)?);
+            Passes::Trace(Box::new(Replayer::new(replay, job)?))
+        }
+        (None, Some(rates)) if directions_follow_time(job) => {
+            Passes::Rated(Box::new(Lanes::new(job, rates, keys.0)))
+        }
+        (None, _) => Passes::Stream,
+    };
     let number = (index as u16).wrapping_add(worker as u16);
     let blocks = Blocks::new(verify, job, number).map_err(|error| layout_error(job, error))?;
-    Ok(Some(Verification::new(job, verify, program, blocks)))
+    let order = (program, passes);
+    Ok(Some(Verification::new(job, verify, order, blocks)))
+}
+
+/// A replayed trace is read again from the file that was there when its job began, whatever becomes of the name.
+fn walks(replay: &Replay) -> Result<TraceWalks, EngineError> {
+    let failed = |source| EngineError::target(&replay.path, "reading the trace", source);
+    let file = File::open(&replay.path).map_err(failed)?;
+    let replay = replay.clone();
+    Ok(TraceWalks::new(move || {
+        let ios = trace_ios(&file, &replay).ok()?;
+        Some(Box::new(ios))
+    }))
 }
 
 fn load_state(path: &str) -> Result<SavedState, EngineError> {

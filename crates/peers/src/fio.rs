@@ -6,6 +6,7 @@
 mod address;
 mod bandwidth;
 mod client;
+mod copy_tests;
 mod inflate;
 mod logs;
 mod output;
@@ -163,6 +164,11 @@ fn act(
         Action::ChecksumNames => {
             output.write(&fio::checksum_names());
             // So ends fio's list, too.
+            code = Code::Unexpected;
+        }
+        Action::CopyTest(kinds) => copy_tests::copies(kinds, &mut output),
+        Action::CopyKinds => {
+            output.write(&fio::copy_names());
             code = Code::Unexpected;
         }
         Action::MergeTraces(merges) => {

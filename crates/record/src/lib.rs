@@ -13,6 +13,7 @@ mod document;
 mod event;
 mod io_log;
 mod measure;
+mod rate_windows;
 mod rates;
 mod repeats;
 mod sweep;
@@ -31,6 +32,7 @@ pub use measure::{
     IntervalStats, IoErrors, OpStats, OutsideCalls, SetStats, StageResult, SteadyOutcome, Usage,
     WorkerStats, batch_level, depth_level, repeat_name,
 };
+pub use rate_windows::{RateWindows, WindowCounts, Windows};
 pub use rates::{resolved_stage, resolved_workload, stage_rate};
 pub use repeats::{PlannedStage, planned_stages};
 pub use sweep::{

@@ -9,6 +9,8 @@ use fathom_stats::Histogram;
 use fathom_units::Nanos;
 use fathom_workload::{Direction, SetOperation};
 
+use crate::RateWindows;
+
 /// Operations of one kind: how many, how large, how long.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpStats {
@@ -307,6 +309,8 @@ pub struct WorkerStats {
     pub complete_batches: [u64; 7],
     /// Half-second samples.
     pub samples: Vec<HalfSecond>,
+    /// Samples of other lengths, where the job asks for them.
+    pub windows: Option<Box<RateWindows>>,
     /// Processor use; zero in predictions.
     pub usage: Usage,
     /// Predictions: by direction, how long I/Os waited for each limit, in ns. Keys as in the record's `bound_by`.
@@ -342,6 +346,7 @@ impl WorkerStats {
             submit_batches: [0; 7],
             complete_batches: [0; 7],
             samples: Vec::new(),
+            windows: None,
             usage: Usage::default(),
             waited_ns: [BTreeMap::new(), BTreeMap::new(), BTreeMap::new()],
             unissued: [(0, 0); 3],

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use fathom_model::{Limit, Waits};
-use fathom_record::{EndReason, HalfSecond, IoErrors, OpStats, WorkerStats, depth_level};
+use fathom_record::{
+    EndReason, HalfSecond, IoErrors, OpStats, RateWindows, WorkerStats, depth_level,
+};
 use fathom_units::{Nanos, Percent};
 use fathom_workload::generator::{ArrivalSchedule, Io, WorkerStream, is_owed};
 use fathom_workload::{Direction, Job};
@@ -126,8 +128,9 @@ pub(crate) struct Worker {
     recent: [Recent; 3],
     /// How long measured I/Os were outstanding before measurement.
     before_ns: u128,
-    /// End of the half second that is going on.
+    /// End of the half second that is going on, or of a window before it.
     sample_end: Nanos,
+    half_end: Nanos,
     /// I/Os and bytes of each direction in the samples that are closed.
     sampled: ([u64; 3], [u64; 3]),
     pub stats: WorkerStats,
@@ -142,6 +145,13 @@ impl Worker {
         times: Times,
     ) -> Self {
         let mut stats = stats;
+        let asked = job.features.rate_samples;
+        stats.windows = asked.map(|asked| Box::new(RateWindows::new(asked)));
+        let half_end = times.measure.saturating_add(Nanos::new(HALF_SECOND));
+        let windows = stats.windows.as_ref();
+        let first_end = windows.map_or(half_end, |windows| {
+            half_end.min(times.measure.saturating_add(windows.next_end()))
+        });
         let open = schedule.is_some();
         for direction in Direction::ALL {
             let used = job.mix.share(direction) > Percent::ZERO;
@@ -191,7 +201,8 @@ impl Worker {
             waited: Default::default(),
             recent: [Recent::NONE; 3],
             before_ns: 0,
-            sample_end: times.measure.saturating_add(Nanos::new(HALF_SECOND)),
+            sample_end: first_end,
+            half_end,
             sampled: ([0; 3], [0; 3]),
             stats,
         }
@@ -648,27 +659,43 @@ impl Worker {
     /// Closes every half second that ended at or before `now`. A sample is what was counted since the last.
     #[cold]
     fn close_samples(&mut self, now: Nanos) {
-        while now >= self.sample_end && self.stats.samples.len() < MOST_SAMPLES {
+        let done = self.counted();
+        while now >= self.half_end {
             let mut sample = HalfSecond {
-                at: self.sample_end - self.times.measure,
+                at: self.half_end - self.times.measure,
                 ..HalfSecond::default()
             };
-            for (way, stats) in self.stats.directions.iter().enumerate() {
-                let (recent_ios, recent_bytes) = self.recent[way].counts();
-                let (ios, bytes) = stats.as_ref().map_or((0, 0), |stats| {
-                    (stats.ios() + recent_ios, stats.bytes + recent_bytes)
-                });
-                sample.ios[way] = ios - std::mem::replace(&mut self.sampled.0[way], ios);
-                sample.bytes[way] = bytes - std::mem::replace(&mut self.sampled.1[way], bytes);
+            for way in 0..3 {
+                sample.ios[way] = done.0[way] - self.sampled.0[way];
+                sample.bytes[way] = done.1[way] - self.sampled.1[way];
             }
+            self.sampled = done;
             self.stats.samples.push(sample);
-            self.sample_end = if self.stats.samples.len() < MOST_SAMPLES {
-                self.sample_end.saturating_add(Nanos::new(HALF_SECOND))
+            self.half_end = if self.stats.samples.len() < MOST_SAMPLES {
+                self.half_end.saturating_add(Nanos::new(HALF_SECOND))
             } else {
                 Nanos::MAX
             };
         }
+        self.sample_end = self.half_end;
+        if let Some(windows) = &mut self.stats.windows {
+            windows.close(now - self.times.measure, done);
+            let end = self.times.measure.saturating_add(windows.next_end());
+            self.sample_end = self.sample_end.min(end);
+        }
         self.bound_turns();
+    }
+
+    /// Measured I/Os and bytes of each direction so far.
+    fn counted(&self) -> ([u64; 3], [u64; 3]) {
+        let mut done = ([0; 3], [0; 3]);
+        for (way, stats) in self.stats.directions.iter().enumerate() {
+            let (recent_ios, recent_bytes) = self.recent[way].counts();
+            (done.0[way], done.1[way]) = stats.as_ref().map_or((0, 0), |stats| {
+                (stats.ios() + recent_ios, stats.bytes + recent_bytes)
+            });
+        }
+        done
     }
 
     /// Adds what those that are still outstanding have of the integral of outstanding I/Os, and figures that follow from

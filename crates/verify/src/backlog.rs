@@ -50,6 +50,13 @@ impl Waiting {
         }
     }
 
+    /// The same, empty, of writes that may overlap.
+    pub(crate) fn of_overlapping(mut self) -> Self {
+        self.overlaps = true;
+        self.entries.clear();
+        self
+    }
+
     fn key(&self, number: u64, position: u64) -> u64 {
         if self.overlaps { position } else { number }
     }

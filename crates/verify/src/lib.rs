@@ -5,7 +5,8 @@
 //! buffers and completions.
 //!
 //! Memory is bounded whatever the size of a target. What was written is not kept in a list: the generator is
-//! deterministic, so the writes of a pass are drawn a second time from their seed. Where blocks may be written twice in
+//! deterministic, so the writes of a pass are drawn a second time from their seed; where their order followed time, a bit
+//! for each I/O is kept, up to a limit. Where blocks may be written twice in
 //! a pass, the later write (by its number in the stream) is the one that counts; [`LastWriters`] finds it window by
 //! window, each with one more walk through the stream.
 //!
@@ -16,6 +17,7 @@ mod backlog;
 mod blocks;
 mod checksum;
 mod contents;
+mod directions;
 mod header;
 mod intervals;
 mod last_writers;
@@ -27,10 +29,11 @@ mod trims;
 
 pub use blocks::{Blocks, Expected};
 pub use checksum::{Digest, digest};
+pub use directions::directions_follow_time;
 pub use header::{Header, HeaderProblem};
 pub use intervals::{Intervals, LayoutProblem};
 pub use last_writers::LastWriters;
 pub use mismatch::{Fault, Mismatch};
-pub use program::{Completed, Program, Step, Task};
-pub use replay::Replay;
+pub use program::{Completed, Drawn, Program, Step, Task};
+pub use replay::{Replay, TraceIo, TraceWalks};
 pub use state::{SavedState, StateError};

@@ -16,8 +16,9 @@ mod pass;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use fathom_workload::generator::{Io, StreamError, StreamKey, TargetRange};
+use fathom_workload::generator::{Io, StreamError, StreamKey, TargetRange, WorkerStream};
 use fathom_workload::{
     Direction, HeaderCheck, Job, Mix, Verify, VerifyPhase, VerifyRepeats, VerifyTrust,
 };
@@ -26,11 +27,13 @@ use crate::backlog::{Due, Entry, Waiting};
 use crate::contents;
 use crate::last_writers::{LastWriters, Line, Search};
 use crate::trims::Trims;
-use crate::{Expected, Replay, SavedState};
+use crate::{Expected, Replay, SavedState, TraceWalks};
 use pass::{Pass, Passes};
 
 /// Most I/Os of a pass that is not issued which are drawn in one step.
 const UNISSUED_AT_A_TIME: u32 = 1 << 16;
+/// The size that most writes of a trace have at least.
+const TRACED_SIZE: u64 = 4096;
 /// Most failed writes that are remembered; with more the job has other worries than their blocks.
 const FAILED_MAX: usize = 1 << 16;
 
@@ -83,12 +86,25 @@ pub enum Step {
     Issue(Task),
     /// Something in flight must complete first.
     Wait,
+    /// The next I/O of the pass is not due, as it was told by what draws it.
+    Held,
     /// Nothing yet: ask again.
     Again,
     /// Make all files durable and drop their pages from the cache; nothing is in flight.
     Settle,
     /// The job is done; nothing is in flight.
     End,
+}
+
+/// What comes next in a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// This I/O.
+    Io(Io),
+    /// Nothing yet.
+    NotYet,
+    /// Nothing any more.
+    Over,
 }
 
 /// How an I/O ended.
@@ -152,6 +168,8 @@ pub struct Program {
     synced: u64,
     loaded: Option<SavedState>,
     unissued: [(u64, u64); 3],
+    /// Of a job that replays a trace.
+    trace: Option<TraceWalks>,
 }
 
 impl Program {
@@ -173,6 +191,7 @@ impl Program {
         let line = Line::new(ranges, &names);
         let mut passes = Passes::new(job, key, ranges);
         let overlaps = passes.may_overlap() || line.has_doubles();
+        passes.check_order()?;
         let pass = passes.next_pass()?;
         let base = contents::base(contents);
         let writes_data = job.mix.write > fathom_units::Percent::ZERO;
@@ -206,13 +225,39 @@ impl Program {
             synced: 0,
             loaded,
             unissued: [(0, 0); 3],
+            trace: None,
             verify: verify.clone(),
         })
     }
 
+    /// The same of a job that replays a trace, of which `walks` yield the I/O that [`Program::next_of`] is given. There is one
+    /// pass.
+    #[must_use]
+    pub fn of_trace(mut self, walks: TraceWalks) -> Self {
+        self.trace = Some(walks);
+        self.passes.once();
+        // Whoever recorded it wrote where it liked.
+        self.overlaps = true;
+        self.backlog = self.backlog.map(Waiting::of_overlapping);
+        self
+    }
+
     /// What to do next, while `in_flight` I/Os have not completed.
     pub fn next(&mut self, in_flight: u32) -> Step {
-        let step = self.step(in_flight);
+        self.next_of(in_flight, &mut |stream| {
+            stream.next_io().map_or(Drawn::Over, Drawn::Io)
+        })
+    }
+
+    /// The same, with the I/O of the pass drawn from its stream, or elsewhere, by `draw`. What is drawn otherwise than by
+    /// [`WorkerStream::next_io`] must be of a job of [`crate::directions_follow_time`], or of a trace
+    /// ([`Program::of_trace`]).
+    pub fn next_of(
+        &mut self,
+        in_flight: u32,
+        draw: &mut dyn FnMut(&mut WorkerStream) -> Drawn,
+    ) -> Step {
+        let step = self.step(in_flight, draw);
         if let Step::Issue(task) = &step {
             self.count(task);
         }
@@ -224,11 +269,11 @@ impl Program {
         self.bytes += u64::from(task.io().length);
     }
 
-    fn step(&mut self, in_flight: u32) -> Step {
+    fn step(&mut self, in_flight: u32, draw: &mut dyn FnMut(&mut WorkerStream) -> Drawn) -> Step {
         let waits = |over: Step| if in_flight > 0 { Step::Wait } else { over };
         match &self.phase {
             Phase::Stream if self.is_unissued() => self.skip_stream(),
-            Phase::Stream => self.stream_step(in_flight),
+            Phase::Stream => self.stream_step(in_flight, draw),
             Phase::LastTrims => match self.trims.as_mut().map(|trims| (trims.take(), trims)) {
                 Some((Some(chosen), _)) => self.discard(chosen.number, chosen.io),
                 Some((None, trims)) if !trims.is_empty() && in_flight > 0 => Step::Wait,
@@ -281,7 +326,11 @@ impl Program {
         Step::Again
     }
 
-    fn stream_step(&mut self, in_flight: u32) -> Step {
+    fn stream_step(
+        &mut self,
+        in_flight: u32,
+        draw: &mut dyn FnMut(&mut WorkerStream) -> Drawn,
+    ) -> Step {
         let may_go_on = self.passes.allows(self.ios);
         if may_go_on && let Some(backlog) = &mut self.backlog {
             match backlog.due() {
@@ -293,10 +342,18 @@ impl Program {
         if let Some(chosen) = self.trims.as_mut().and_then(Trims::due) {
             return self.discard(chosen.number, chosen.io);
         }
-        let next = if may_go_on { self.pass.next_io() } else { None };
-        let Some(io) = next else {
-            self.phase = Phase::LastTrims;
-            return Step::Again;
+        let drawn = if may_go_on {
+            self.pass.draw(draw)
+        } else {
+            Drawn::Over
+        };
+        let io = match drawn {
+            Drawn::Io(io) => io,
+            Drawn::NotYet => return Step::Held,
+            Drawn::Over => {
+                self.phase = Phase::LastTrims;
+                return Step::Again;
+            }
         };
         self.streamed += u64::from(io.length);
         match io.direction {
@@ -400,17 +457,32 @@ impl Program {
         Step::Settle
     }
 
-    fn checks(&self) -> Checks {
+    fn checks(&mut self) -> Checks {
         if self.backlog.is_some() {
             return Checks::Backlog;
         }
         let first = self.writes - self.pass.writes();
         let (ios, index) = (self.pass.ios(), self.pass.index());
         let passes = self.passes.clone();
-        // The stream was made once from the same job, so that it can be made again.
-        let walk = move || Some(Replay::new(passes.stream(index).ok()?, ios, first));
+        let trace = self.trace.clone();
+        let directions = self.pass.take_directions().map(Arc::new);
+        let walk = move || {
+            if let Some(trace) = &trace {
+                return Some(Replay::of_trace(trace.walk()?, ios, first));
+            }
+            // The stream was made once from the same job, so that it can be made again.
+            let stream = passes.stream(index).ok()?;
+            Some(match &directions {
+                Some(directions) => Replay::directed(stream, directions.clone(), ios, first),
+                None => Replay::new(stream, ios, first),
+            })
+        };
         if self.overlaps && self.verify.repeats == VerifyRepeats::LastWrite {
-            let sizes = self.passes.block_bounds();
+            let mut sizes = self.passes.block_bounds();
+            if self.trace.is_some() {
+                // Of a trace the largest alone is known.
+                sizes.0 = sizes.0.min(TRACED_SIZE);
+            }
             let line = self.line.clone();
             let writers = LastWriters::new(Box::new(walk), line, self.pass.writes(), sizes);
             return Checks::LastWrites(Box::new(writers));
@@ -479,7 +551,7 @@ impl Program {
     /// Whether the pass that is over left bytes that no I/O of it fits into, or that only another pass has room for. Where
     /// I/Os are done `at_once`, only the bytes of all passes tell.
     pub fn fell_short(&self, at_once: bool) -> bool {
-        let left = self.streamed < self.passes.bytes_of_all();
+        let left = self.trace.is_none() && self.streamed < self.passes.bytes_of_all();
         let left_by_pass = at_once || self.pass.bytes() < self.passes.bytes_of_one();
         left && left_by_pass && self.passes.allows(self.ios)
     }

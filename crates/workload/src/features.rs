@@ -26,7 +26,7 @@ pub use errors::ErrorHandling;
 pub use file_work::{FileTask, FileWork, SetChoice, SetFormat, SetOperation, SetRate, StopAfter};
 pub use files::{FileHandling, FileOperation, Growth, Reserve, StatCall, SyncRange};
 pub use filling::{Dedupe, DedupeFrom, Filling};
-pub use io_log::IoLog;
+pub use io_log::{IoLog, RateSamples};
 
 pub use lines::{AccessLine, LINE_ALIGNMENT, LINES_MAX};
 pub use pacing::{
@@ -79,6 +79,8 @@ pub struct Features {
     pub filling: Option<Box<Filling>>,
     /// What is told of single I/Os, or of short windows, while the job runs.
     pub io_log: IoLog,
+    /// Windows over which its rates are sampled, beside the half seconds of every job.
+    pub rate_samples: Option<RateSamples>,
     /// Priorities of single I/Os.
     pub priorities: Option<Box<Priorities>>,
     /// Where workers run, when they begin, and what they end.

@@ -411,6 +411,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         // Stands with `-Z`.
         filling: _,
         io_log,
+        rate_samples: _,
         priorities: _,
         process,
         // Advice stands with the cache, and flags of calls are Linux's own.

@@ -9,8 +9,8 @@ use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
     AfterFound, Backend, Batches, Dedupe, DedupeFrom, EndsOthers, Features, FileOperation, Filling,
     Flow, IoLog, Job, LatencyTarget, MemoryPolicy, MinimumRates, NodeSet, Overlaps, Pacing,
-    Priorities, PriorityShare, Process, ProcessorSharing, SteadyJudgement, SteadyLimit,
-    SteadyMetric, SteadyState, ThinkCounts, ThinkTime, ThreadPriority,
+    Priorities, PriorityShare, Process, ProcessorSharing, RateSamples, SteadyJudgement,
+    SteadyLimit, SteadyMetric, SteadyState, ThinkCounts, ThinkTime, ThreadPriority,
 };
 
 use self::checks::checks;
@@ -47,6 +47,7 @@ pub fn put(
         file_work,
         filling,
         io_log,
+        rate_samples,
         priorities,
         process,
         calls,
@@ -78,7 +79,7 @@ pub fn put(
     if let Some(filling) = filling {
         contents(filling, number, section, draft);
     }
-    log(*io_log, priorities.is_some(), section);
+    log((*io_log, *rate_samples), priorities.is_some(), section);
     if let Some(priorities) = priorities {
         if matches!(job.backend, Backend::IoUring | Backend::Libaio)
             && job.features.operation.is_none()
@@ -321,8 +322,8 @@ fn contents(filling: &Filling, number: usize, section: &mut Section, draft: &mut
     }
 }
 
-/// Logs are told of every I/O anyway where it has priorities.
-fn log(log: IoLog, has_priorities: bool, section: &mut Section) {
+/// Logs, and windows of samples that are not fio's own. Logs are told of every I/O anyway where it has priorities.
+fn log((log, windows): (IoLog, Option<RateSamples>), has_priorities: bool, section: &mut Section) {
     let IoLog {
         each,
         window,
@@ -338,6 +339,11 @@ fn log(log: IoLog, has_priorities: bool, section: &mut Section) {
     if let Some(window) = histogram {
         section.put("write_hist_log", "");
         section.put("log_hist_msec", millis(window));
+    }
+    if let Some(RateSamples { bandwidth, iops }) = windows {
+        let half = Nanos::from_millis(500);
+        section.put_if(bandwidth != half, "bwavgtime", millis(bandwidth));
+        section.put_if(iops != half, "iopsavgtime", millis(iops));
     }
 }
 

@@ -7,6 +7,7 @@ use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nearest};
 use fathom_units::Nanos;
 
 use super::context::ReadContext;
+use super::copy_tests;
 use super::help;
 use super::input::{Action, Debug, EtaMode, IdleProfile, Origin, OutputFormat, OutputOptions};
 use super::lexer::{Lexer, RawOption, Section};
@@ -57,6 +58,7 @@ enum Own {
     IdleProfile,
     InflateLog,
     ChecksumTest,
+    CopyTest,
     CounterTest,
     MergeTraces,
     Debug,
@@ -114,7 +116,7 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("remote-config", Takes::Required, Own::OfVerb),
     ("cpuclock-test", Takes::Nothing, Own::CounterTest),
     ("crctest", Takes::Optional, Own::ChecksumTest),
-    ("memcpytest", Takes::Optional, Own::NotYet),
+    ("memcpytest", Takes::Optional, Own::CopyTest),
     ("idle-prof", Takes::Required, Own::IdleProfile),
     ("status-interval", Takes::Required, Own::StatusInterval),
     ("trigger-file", Takes::Required, Own::TriggerFile),
@@ -419,6 +421,7 @@ impl<'a> Reader<'a> {
             },
             Own::InflateLog => self.action(Action::InflateLog(text)),
             Own::ChecksumTest => self.checksum_test(index, value.as_deref()),
+            Own::CopyTest => self.copy_test(index, value.as_deref()),
             Own::CounterTest => self.action(Action::CounterTest),
             Own::MergeTraces => self.action(Action::MergeTraces(Vec::new())),
             Own::Debug => self.debug(index, &text),
@@ -492,16 +495,33 @@ impl<'a> Reader<'a> {
             Asked::List => return self.action(Action::ChecksumNames),
             Asked::Measure(checksums, others) => (checksums, others),
         };
-        for message in others {
-            let problem = match checksums.as_slice() {
-                [] => Diagnostic::error(message),
-                _ => Diagnostic::warning(message),
+        let hint = "`--crctest=help` lists what can be measured";
+        self.left_out(index, (others, hint), checksums.is_empty());
+        self.action(Action::ChecksumTest(checksums));
+    }
+
+    /// The same for ways to copy memory.
+    fn copy_test(&mut self, index: usize, value: Option<&str>) {
+        let (kinds, others) = match copy_tests::asked(value) {
+            Asked::List => return self.action(Action::CopyKinds),
+            Asked::Measure(kinds, others) => (kinds, others),
+        };
+        let hint = "`--memcpytest=help` lists what can be measured";
+        self.left_out(index, (others, hint), kinds.is_empty());
+        self.action(Action::CopyTest(kinds));
+    }
+
+    /// Tells what of a test is not measured: an error where that is all of it.
+    fn left_out(&mut self, index: usize, (messages, hint): (Vec<String>, &str), all: bool) {
+        for message in messages {
+            let problem = if all {
+                Diagnostic::error(message)
+            } else {
+                Diagnostic::warning(message)
             };
-            let hint = "`--crctest=help` lists what can be measured";
             let problem = problem.at(self.location(index));
             self.diagnostics.push(problem.hint(hint));
         }
-        self.action(Action::ChecksumTest(checksums));
     }
 
     /// Areas of fio's inner workings, of which two are told here; the others have nothing to tell.

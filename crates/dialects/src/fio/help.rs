@@ -24,6 +24,7 @@ fio [options] [job options] <job file(s)>
   --version\t\tPrint the version
   --help\t\tPrint this page
   --crctest[=LIST]\tMeasure the speed of checksums (separated by commas)
+  --memcpytest[=LIST]\tMeasure ways to copy memory (separated by commas)
   --cpuclock-test\tTest whether the processors' counters are in step
   --merge-blktrace-only\tMerge the traces of jobs with merge_blktrace_file, run nothing
   --cmdhelp=OPTION\tPrint help of a job option, or of `all`

@@ -7,6 +7,8 @@ use fathom_units::Nanos;
 use fathom_workload::{Checksum, TracePart, Workload};
 use serde::{Deserialize, Serialize};
 
+use super::copy_tests::CopyKind;
+
 /// A whole invocation of fio, understood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FioInput {
@@ -49,6 +51,10 @@ pub enum Action {
     ChecksumTest(Vec<Checksum>),
     /// Print the names of the checksums that can be measured (`--crctest=help`).
     ChecksumNames,
+    /// Measure these ways to copy memory (`--memcpytest`).
+    CopyTest(Vec<CopyKind>),
+    /// Print the names of the ways to copy that can be measured (`--memcpytest=help`).
+    CopyKinds,
     /// Merge binary traces (`--merge-blktrace-only`).
     MergeTraces(Vec<TraceMerge>),
     /// Test the processors' counters (`--cpuclock-test`).
@@ -351,8 +357,6 @@ pub struct FioJobMeta {
     /// Whether the errors that it went on after are told: it was to go on after some kind of them, whether it can meet that
     /// kind or not.
     pub tells_errors: bool,
-    /// Half seconds in each sample of bandwidth, and in each of IOPS.
-    pub sample_halves: [usize; 2],
     /// Its logs.
     pub logs: JobLogs,
 }

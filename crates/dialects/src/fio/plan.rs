@@ -426,6 +426,7 @@ impl<'a> Planner<'a> {
     fn log(&self, settings: &Settings, job: &mut Job) -> JobLogs {
         let logs = self.logs(settings, job);
         job.features.io_log = io_log(&logs);
+        job.features.rate_samples = settings.log.rate_samples();
         job.features.priorities = settings.priority.priorities();
         // Latencies by priority are gathered from every I/O.
         job.features.io_log.each |= self.every_io_told || job.features.priorities.is_some();
@@ -525,7 +526,6 @@ impl<'a> Planner<'a> {
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
             tells_errors: settings.control.survived.any(),
-            sample_halves: settings.log.sample_halves(),
             logs,
         }
     }

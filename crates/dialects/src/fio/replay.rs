@@ -3,11 +3,11 @@
 //! A trace that a job of an earlier stage is yet to write cannot be read before the run. What that job may do says all that
 //! must be known of it.
 
-use std::io::{self, BufReader};
+use std::io;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Percent};
-use fathom_workload::trace::{MergedTrace, TraceReader, TraceSummary};
+use fathom_workload::trace::{TraceReader, TraceSummary, merged_summary};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, Direction, Job, Limits, Mix, Place, Replay, ReplayPace,
     SequentialScope, Stage, Target, TracePart, WeightedSize,
@@ -88,7 +88,7 @@ pub fn look_through(
     let summary = match summary {
         Ok(summary) => summary,
         Err((problem, hint)) => {
-            refuse(format!("trace `{path}`: {problem}"), hint);
+            refuse(problem, hint);
             return None;
         }
     };
@@ -181,18 +181,11 @@ pub fn merge(
     Some(TraceMerge { parts, into })
 }
 
-/// What is in a trace; or what is wrong with it, and what to do.
+/// What is in a trace; or what is wrong with which one, and what to do.
 fn read(replay: &Replay, files: &dyn Files) -> Result<TraceSummary, (String, &'static str)> {
     let hint = "traces are written by `write_iolog` and by blktrace";
     if !replay.merged.is_empty() {
-        let open = |path: &str| files.open(path);
-        let summary = MergedTrace::new(&open, &replay.merged)
-            .map_err(|error| error.to_string())
-            .and_then(|merged| {
-                let trace = TraceReader::new(BufReader::new(merged));
-                let summary = trace.and_then(|trace| TraceSummary::of(trace, replay));
-                summary.map_err(|error| error.to_string())
-            });
+        let summary = merged_summary(&|path| files.open(path), replay);
         return summary.map_err(|problem| (problem, MERGED_HINT));
     }
     let opened = match replay.path.as_str() {
@@ -201,9 +194,10 @@ fn read(replay: &Replay, files: &dyn Files) -> Result<TraceSummary, (String, &'s
         )),
         path => files.open(path),
     };
-    let input = opened.map_err(|error| (error.to_string(), "name a trace that can be read"))?;
+    let told = |problem: &dyn std::fmt::Display| format!("trace `{}`: {problem}", replay.path);
+    let input = opened.map_err(|error| (told(&error), "name a trace that can be read"))?;
     let summary = TraceReader::new(input).and_then(|trace| TraceSummary::of(trace, replay));
-    summary.map_err(|error| (error.to_string(), hint))
+    summary.map_err(|error| (told(&error), hint))
 }
 
 /// The most that the trace of `writer` may hold: its files, in its order of them, and the largest block of every direction that

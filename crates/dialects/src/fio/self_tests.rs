@@ -27,17 +27,17 @@ const MEASURED: [Checksum; 14] = [
 /// Those that fio measures besides.
 const OF_FIO_ALONE: [&str; 3] = ["murmur3", "jhash", "fnv"];
 
-/// What `--crctest` asks for.
+/// What a test of things that have names is asked for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Asked<T> {
     /// The names of all.
     List,
     /// To measure these, in fio's order whatever that of the names; what the other names are.
-    Measure(Vec<Checksum>, Vec<String>),
+    Measure(Vec<T>, Vec<String>),
 }
 
 /// Reads the value of `--crctest`.
-pub(super) fn asked(value: Option<&str>) -> Asked {
+pub(super) fn asked(value: Option<&str>) -> Asked<Checksum> {
     let names = match value {
         None => return Asked::Measure(MEASURED.to_vec(), Vec::new()),
         Some("help" | "list") => return Asked::List,
@@ -72,13 +72,18 @@ pub fn checksum_names() -> String {
 /// A line of `--crctest`: so much was summed up in that time.
 pub fn checksum_speed(checksum: Checksum, summed: Bytes, time: Nanos) -> String {
     let name = checksum.name();
+    let blanks = if name.len() >= 7 { "\t" } else { "\t\t" };
+    format!("{name}:{}\n", speed(blanks, summed, time))
+}
+
+/// So much in that time, after `blanks` where that is a number.
+pub(super) fn speed(blanks: &str, done: Bytes, time: Nanos) -> String {
     let micros = time.get() / 1_000;
     if micros == 0 {
-        return format!("{name}:inf MiB/sec\n");
+        return "inf MiB/sec".to_owned();
     }
-    let blanks = if name.len() >= 7 { "\t" } else { "\t\t" };
-    let speed = summed.get() as f64 / micros as f64 / (1.024 * 1.024);
-    format!("{name}:{blanks}{speed:8.2} MiB/sec\n")
+    let speed = done.get() as f64 / micros as f64 / (1.024 * 1.024);
+    format!("{blanks}{speed:8.2} MiB/sec")
 }
 
 /// A processor's counter at a number of the sequence that all processors share.

@@ -151,7 +151,9 @@ fn is_asynchronous(settings: &Settings) -> bool {
 }
 
 fn sequence_is_sure(settings: &Settings) -> bool {
-    let uncertain = settings.independent && is_asynchronous(settings) && settings.depth > 1;
+    let replays = settings.control.trace.read.is_some();
+    let anywhere = settings.independent || replays;
+    let uncertain = anywhere && is_asynchronous(settings) && (replays || settings.depth > 1);
     let (least, most) = job::block_range(settings)[Direction::Write as usize];
     let replayed = settings.verify.experimental && may_overlap(settings);
     !(settings.verify.only || uncertain || replayed || least != most || settings.time_based)
@@ -160,7 +162,9 @@ fn sequence_is_sure(settings: &Settings) -> bool {
 fn seed_is_sure(settings: &Settings) -> bool {
     let writes = settings.pattern.directions[Direction::Write as usize];
     let given = &settings.verify;
-    writes && given.backlog == 0 && !given.only && !may_overlap(settings)
+    // Of a trace the last write to a block is checked, whose seed follows from its number.
+    let in_order = settings.control.trace.read.is_none() || sequence_is_sure(settings);
+    writes && in_order && given.backlog == 0 && !given.only && !may_overlap(settings)
 }
 
 fn trims(settings: &Settings) -> Option<VerifyTrims> {
@@ -203,29 +207,17 @@ pub fn problems(settings: &Settings, readonly: bool) -> Vec<(&'static str, Strin
         let message = "`trim_percentage` discards blocks under --readonly".to_owned();
         found.push(("trim_percentage", message, "take --readonly away"));
     }
-    if settings.control.trace.read.is_some() {
-        let message = "`read_iolog` in a verified job is not built yet".to_owned();
-        found.push(("read_iolog", message, "leave verify= or read_iolog= out"));
+    if settings.control.trace.read.is_some() && given.only {
+        let message = "`verify_only` checks no trace that an earlier run replayed".to_owned();
+        found.push((
+            "verify_only",
+            message,
+            "leave it out: what is replayed is checked after it",
+        ));
     }
     if kind.needs_pattern() && given.pattern.is_none() && compares(settings) {
         let message = format!("`verify={}` has no pattern to compare with", kind.name());
         found.push(("verify", message, "add verify_pattern="));
-    }
-    if settings.pattern.directions == [true, true, false] {
-        let rate = |way: usize| settings.rate[way] + settings.rate_iops[way];
-        if (rate(0) == 0) != (rate(1) == 0) {
-            let message = "a verified job has no rate for one direction alone".to_owned();
-            let option = if settings.rate_iops == [0; 3] {
-                "rate"
-            } else {
-                "rate_iops"
-            };
-            found.push((
-                option,
-                message,
-                "give a rate for both, or verify another job",
-            ));
-        }
     }
     let (least, _) = job::block_range(settings)[Direction::Write as usize];
     let asked = if given.interval > 0 {
@@ -249,7 +241,8 @@ pub fn problems(settings: &Settings, readonly: bool) -> Vec<(&'static str, Strin
 pub fn trap(settings: &Settings) -> Option<Diagnostic> {
     let given = &settings.verify;
     let writes = settings.pattern.directions[Direction::Write as usize];
-    let shared = settings.clones > 1 && !settings.named_files.is_empty();
+    let named = !settings.named_files.is_empty() || settings.control.trace.read.is_some();
+    let shared = settings.clones > 1 && named;
     (given.kind().is_some() && writes && given.do_verify && shared).then(|| {
         let message = "several jobs write the same files: blocks of one may be overwritten by \
                        another, and then fail their check";

@@ -208,8 +208,4 @@ fn what_cannot_be_checked_is_refused() {
         "--rw=read --verify=md5 --trim_percentage=50 --trim_backlog=1 --readonly",
         "under --readonly",
     );
-    refuse(
-        "--rw=rw --verify=md5 --rate=1m,",
-        "no rate for one direction alone",
-    );
 }

@@ -30,6 +30,12 @@ impl Drain {
         }
         self.draining
     }
+
+    /// An I/O is issued, with which `in_flight` are outstanding. A worker whose queue is full has no room and asks for
+    /// nothing, so that this is where it is met.
+    pub(super) fn issued(&mut self, in_flight: u32) {
+        self.draining |= in_flight >= self.full;
+    }
 }
 
 /// The search of a depth: doubled while the target is met, then halved between the last that met it and the first that
@@ -168,6 +174,26 @@ mod tests {
         }
         assert!(search.is_over());
         assert_eq!(search.found(), expected);
+    }
+
+    /// As a worker does it: it asks as long as there is room, and takes completions only when there is none or it is told to
+    /// wait.
+    #[test]
+    fn a_full_queue_drains_before_it_is_filled_again() {
+        let mut drain = Drain::new(16, 8);
+        let (mut in_flight, mut most, mut least) = (0, Vec::new(), Vec::new());
+        for _ in 0..4 {
+            while in_flight < 16 && !drain.holds_back(in_flight) {
+                in_flight += 1;
+                drain.issued(in_flight);
+            }
+            most.push(in_flight);
+            while in_flight == 16 || drain.holds_back(in_flight) {
+                in_flight -= 2;
+            }
+            least.push(in_flight);
+        }
+        assert_eq!((most, least), (vec![16; 4], vec![8; 4]));
     }
 
     #[test]

@@ -38,6 +38,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             .boundaries
             .measured_until(self.stats.ended, self.last_completion);
         if self.measuring {
+            self.stats.windows = self.boundaries.take_windows();
             self.stats.measured = until.saturating_sub(self.measure_start);
             self.stats.usage = fathom_record::Usage {
                 outside_calls: self

@@ -203,7 +203,7 @@ impl<'a> SetWorker<'a> {
             errors,
             ..WorkerStats::new(self.parts.job_index, self.parts.worker)
         };
-        self.boundaries.restart_samples();
+        self.boundaries.restart_samples(self.measure_start, None);
         self.lag = Gauge::default();
         self.usage_start = rawio::thread_usage().unwrap_or_default();
         self.last_completion = self.measure_start;

@@ -274,13 +274,16 @@ impl<'a> Full<'a> {
     }
 
     /// Notes that `sourced` goes now, or keeps it where it must wait.
-    fn let_go(&mut self, sourced: Sourced, now: Nanos) -> Next {
+    fn let_go(&mut self, sourced: Sourced, now: Nanos, in_flight: u32) -> Next {
         if let Some(flying) = &mut self.in_flight {
             if flying.holds_back(&sourced.io) {
                 self.kept = Some(sourced);
                 return Next::AfterCompletion;
             }
             flying.issued(sourced.io);
+        }
+        if let Some(drain) = &mut self.drain {
+            drain.issued(in_flight + 1);
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.drawn(sourced.io, now);
@@ -320,7 +323,7 @@ impl Source for Full<'_> {
             None => self.stream.next(now, in_flight),
         };
         match next {
-            Next::Io(sourced) => self.let_go(sourced, now),
+            Next::Io(sourced) => self.let_go(sourced, now, in_flight),
             other => other,
         }
     }

@@ -58,9 +58,11 @@ use self::issue::Pending;
 pub(crate) use self::limits::TOO_SLOW;
 use self::minimum::Judge;
 pub(crate) use self::minimum::Shortfall;
+pub(crate) use self::rates::Lanes;
+pub(crate) use self::replay::{Replayer, trace_ios};
 pub(crate) use self::set_files::PlacedSet;
 pub(crate) use self::source::Source;
-pub(crate) use self::verify::Verification;
+pub(crate) use self::verify::{Passes, Verification};
 pub(crate) use self::warm_up::{WarmUp, WarmUps};
 use crate::calls::NextPass;
 use crate::interval::{Handover, phase};
@@ -487,7 +489,8 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             ended,
             ..fresh
         };
-        self.boundaries.restart_samples();
+        let asked = self.parts.job.features.rate_samples;
+        self.boundaries.restart_samples(self.measure_start, asked);
         if let Some(judge) = &mut self.judge {
             self.boundaries.judged_at = judge.begin(self.measure_start);
         }

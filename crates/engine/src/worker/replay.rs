@@ -8,7 +8,7 @@
 //! unless that is read more slowly than it is replayed.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Seek};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use fathom_rawio::Operation;
@@ -31,7 +31,7 @@ const BUFFER_BYTES: usize = 1 << 18;
 type Chunk = Result<Vec<TraceEntry>, TraceError>;
 
 /// A trace being replayed by one worker.
-pub(super) struct Replayer<'a> {
+pub(crate) struct Replayer<'a> {
     chunks: Receiver<Chunk>,
     current: std::vec::IntoIter<TraceEntry>,
     next: Option<TraceEntry>,
@@ -49,12 +49,9 @@ impl<'a> Replayer<'a> {
     ///
     /// # Errors
     /// Where the trace cannot be opened, or its start is none.
-    pub(super) fn new(replay: &Replay, job: &'a Job) -> Result<Self, EngineError> {
+    pub(crate) fn new(replay: &Replay, job: &'a Job) -> Result<Self, EngineError> {
         let failed = |source| EngineError::target(&replay.path, "reading the trace", source);
-        let file = File::open(&replay.path).map_err(failed)?;
-        let input = BufReader::with_capacity(BUFFER_BYTES, file);
-        let trace = <TraceReader>::new(Box::new(input));
-        let trace = trace.map_err(|error| failed(std::io::Error::other(error)))?;
+        let trace = File::open(&replay.path).and_then(reader).map_err(failed)?;
         let (sender, chunks) = sync_channel(AHEAD);
         let adapted = replay.clone();
         let reader = std::thread::Builder::new().name("trace".to_owned());
@@ -98,14 +95,8 @@ impl<'a> Replayer<'a> {
     }
 
     fn io(&mut self, entry: &TraceEntry, at: Option<Nanos>) -> Option<Next> {
-        let TraceAction::Io {
-            direction,
-            offset,
-            length,
-        } = entry.action
-        else {
-            return None;
-        };
+        let io = io_of(entry, self.index)?;
+        let (direction, length) = (io.direction, io.length);
         // Only a trace that was changed since it was looked through holds what was not foreseen.
         let fits =
             direction == Direction::Trim || u64::from(length) <= self.largest[direction as usize];
@@ -114,17 +105,55 @@ impl<'a> Replayer<'a> {
         if !(fits && is_known && goes) {
             return Some(Next::End);
         }
-        let index = self.index;
         self.index += 1;
-        let io = Io {
-            index,
-            direction,
-            target: entry.file,
-            offset,
-            length,
-        };
         Some(Next::Io(Sourced { io, at, tag: 0 }))
     }
+}
+
+fn reader(file: File) -> std::io::Result<TraceReader> {
+    let input = BufReader::with_capacity(BUFFER_BYTES, file);
+    <TraceReader>::new(Box::new(input)).map_err(std::io::Error::other)
+}
+
+/// The I/O of an entry, which is the one of this number; `None` where it is none.
+fn io_of(entry: &TraceEntry, index: u64) -> Option<Io> {
+    let TraceAction::Io {
+        direction,
+        offset,
+        length,
+    } = entry.action
+    else {
+        return None;
+    };
+    Some(Io {
+        index,
+        direction,
+        target: entry.file,
+        offset,
+        length,
+    })
+}
+
+/// The I/O of the trace in `file` as it is replayed, from its start and without its times. One walk is over before another
+/// begins: they share the file's position.
+pub(crate) fn trace_ios(
+    file: &File,
+    replay: &Replay,
+) -> std::io::Result<impl Iterator<Item = Io> + Send + use<>> {
+    let mut file = file.try_clone()?;
+    file.rewind()?;
+    let mut trace = reader(file)?;
+    let (replay, mut index) = (replay.clone(), 0);
+    Ok(std::iter::from_fn(move || {
+        loop {
+            let entry = trace.next_entry().ok()??;
+            let entry = adapted(entry, &trace, &replay);
+            if let Some(io) = entry.and_then(|entry| io_of(&entry, index)) {
+                index += 1;
+                return Some(io);
+            }
+        }
+    }))
 }
 
 impl IoSource for Replayer<'_> {

@@ -9,10 +9,13 @@ use std::path::Path;
 use fathom_rawio::wall_clock;
 use fathom_record::CheckTimes;
 use fathom_units::Nanos;
-use fathom_verify::{Blocks, Completed, Expected, Mismatch, Program, Step, Task};
+use fathom_verify::{Blocks, Completed, Drawn, Expected, Mismatch, Program, Step, Task};
+use fathom_workload::generator::WorkerStream;
 use fathom_workload::{Backend, Checksum, Direction, Job, OnMismatch, Verify};
 
 use super::full::IoSource;
+use super::rates::{Lanes, Turn};
+use super::replay::Replayer;
 use super::source::{Leftover, Next, Sourced, Verdict};
 
 /// Lines that one worker tells at most.
@@ -30,12 +33,22 @@ enum Doing {
     Check,
 }
 
+/// What the I/O of a pass comes from.
+pub(crate) enum Passes<'a> {
+    /// Its stream, at the job's rate.
+    Stream,
+    /// Its stream, each direction at its own rate.
+    Rated(Box<Lanes>),
+    /// A trace, at its own times.
+    Trace(Box<Replayer<'a>>),
+}
+
 /// A worker's checks.
-#[derive(Debug)]
 pub(crate) struct Verification<'a> {
     job: &'a Job,
     verify: &'a Verify,
     program: Program,
+    passes: Passes<'a>,
     blocks: Blocks,
     /// What is in flight, by tag.
     tasks: Vec<Option<Task>>,
@@ -58,11 +71,17 @@ pub(crate) struct Verification<'a> {
 
 impl<'a> Verification<'a> {
     /// The checks of a worker of `job`.
-    pub(crate) fn new(job: &'a Job, verify: &'a Verify, program: Program, blocks: Blocks) -> Self {
+    pub(crate) fn new(
+        job: &'a Job,
+        verify: &'a Verify,
+        (program, passes): (Program, Passes<'a>),
+        blocks: Blocks,
+    ) -> Self {
         Self {
             job,
             verify,
             program,
+            passes,
             blocks,
             tasks: Vec::new(),
             free_tags: Vec::new(),
@@ -92,19 +111,39 @@ impl<'a> Verification<'a> {
     fn step(&mut self, now: Nanos, in_flight: u32) -> Next {
         for _ in 0..STEPS_AT_A_TIME {
             self.after_pass += u64::from(self.program.is_after_pass());
-            match self.program.next(in_flight) {
+            // What holds the pass back, and when what is drawn is to start.
+            let (mut held, mut at) = (Next::AfterCompletion, None);
+            let passes = &mut self.passes;
+            let step = self.program.next_of(in_flight, &mut |stream| match passes
+                .draw(stream, (now, in_flight))
+            {
+                Next::Io(sourced) => {
+                    at = sourced.at;
+                    Drawn::Io(sourced.io)
+                }
+                Next::End => Drawn::Over,
+                other => {
+                    held = other;
+                    Drawn::NotYet
+                }
+            });
+            match step {
                 Step::Issue(task) => {
                     self.own = matches!(task, Task::Check { .. } | Task::Discard { .. });
                     let tag = self.keep(task);
                     let io = *task.io();
                     // The job's rate is that of its writes; one that only reads checks at its own rate.
                     let beside = self.own && self.job.mix.changes_data();
-                    let at = beside.then_some(now);
+                    let at = if beside { Some(now) } else { at };
                     return Next::Io(Sourced { io, at, tag });
                 }
                 Step::Wait => return Next::AfterCompletion,
+                Step::Held => return held,
                 Step::Again => {}
-                Step::Settle => return Next::Settle,
+                Step::Settle => {
+                    self.passes.pause();
+                    return Next::Settle;
+                }
                 Step::End => return Next::End,
             }
         }
@@ -206,6 +245,35 @@ impl<'a> Verification<'a> {
     }
 }
 
+impl Passes<'_> {
+    /// What is next, where it is from the pass.
+    fn draw(&mut self, stream: &mut WorkerStream, (now, in_flight): (Nanos, u32)) -> Next {
+        match self {
+            Self::Stream => Next::of(stream.next_io()),
+            Self::Trace(trace) => trace.next(now, in_flight),
+            Self::Rated(lanes) => {
+                let (way, at) = match lanes.turn(now, || stream.draw_direction()) {
+                    Turn::Of(way, at) => (way, at),
+                    Turn::NotBefore(moment) => return Next::NotBefore(moment),
+                    Turn::Never => return Next::AfterCompletion,
+                };
+                let Some(io) = stream.next_io_of(way) else {
+                    return Next::End;
+                };
+                lanes.passed(&io);
+                Next::Io(Sourced { io, at, tag: 0 })
+            }
+        }
+    }
+
+    /// The pass is over: what is not written while there are checks is not owed to the next one.
+    fn pause(&mut self) {
+        if let Self::Rated(lanes) = self {
+            lanes.begin_anew();
+        }
+    }
+}
+
 fn line(path: &str, wrong: &Mismatch, task: &Task) -> String {
     let io = task.io();
     format!(
@@ -240,6 +308,9 @@ impl IoSource for Verification<'_> {
 
     fn measuring(&mut self, now: Nanos) {
         self.times = CheckTimes::default();
+        if let Passes::Rated(lanes) = &mut self.passes {
+            lanes.begin(now);
+        }
         // What has been going on is counted from here; zero stands for not begun.
         if self.now > Nanos::ZERO {
             self.now = self.now.max(now);
@@ -287,6 +358,19 @@ impl IoSource for Verification<'_> {
             && self.job.backend != Backend::Null
         {
             self.check(&task, *expected, moved, buffer);
+        }
+    }
+
+    fn oldest_due(&self) -> Option<Nanos> {
+        match &self.passes {
+            Passes::Rated(lanes) if self.doing == Doing::Pass => lanes.oldest_due(),
+            _ => None,
+        }
+    }
+
+    fn stood_still(&mut self, pause: Nanos) {
+        if let Passes::Rated(lanes) = &mut self.passes {
+            lanes.stood_still(pause);
         }
     }
 

@@ -20,9 +20,8 @@ const SPIN: Nanos = Nanos::from_millis(100);
 
 /// Measures the speed of `checksums`.
 pub fn checksums(checksums: &[Checksum], output: &mut Output<'_>) {
-    let buffer = noise();
-    let until = Clock::now() + SPIN;
-    while Clock::now() < until {}
+    let buffer = noise(CHUNK);
+    spin();
     if let Some(first) = checksums.first() {
         sum_up(*first, &buffer);
     }
@@ -41,8 +40,14 @@ fn sum_up(checksum: Checksum, buffer: &[u8]) {
     }
 }
 
-/// Bytes without a pattern (xorshift64).
-fn noise() -> Vec<u8> {
+/// Keeps the processor busy for a while.
+pub(super) fn spin() {
+    let until = Clock::now() + SPIN;
+    while Clock::now() < until {}
+}
+
+/// So many bytes, a multiple of eight, without a pattern (xorshift64).
+pub(super) fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x8989_u64;
     let words = std::iter::repeat_with(|| {
         state ^= state << 13;
@@ -50,7 +55,7 @@ fn noise() -> Vec<u8> {
         state ^= state << 17;
         state.to_le_bytes()
     });
-    words.take(CHUNK / 8).flatten().collect()
+    words.take(length / 8).flatten().collect()
 }
 
 /// Tests whether the processors' counters go on from one another.

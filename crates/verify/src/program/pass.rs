@@ -2,10 +2,12 @@
 
 use fathom_units::Percent;
 use fathom_workload::generator::{
-    Io, SharedCursor, StreamError, StreamKey, TargetRange, WorkerStream,
+    Io, Rejection, SharedCursor, StreamError, StreamKey, TargetRange, WorkerStream,
 };
-use fathom_workload::{Access, Coverage, Job, Limits, Mix, Placement, SequentialScope};
+use fathom_workload::{Access, Coverage, Direction, Job, Limits, Mix, Placement, SequentialScope};
 
+use super::Drawn;
+use crate::directions::{Directions, KEPT_MAX, directions_follow_time};
 use crate::intervals::write_sizes;
 
 /// Sets the streams of the passes apart: pass 0 has the stream of an unverified job.
@@ -28,6 +30,8 @@ pub(super) struct Passes {
     ios_max: u64,
     /// Passes follow until this many bytes were moved.
     bytes_until: Option<u64>,
+    /// Whether the directions of I/Os are kept.
+    keeps_directions: bool,
 }
 
 /// One pass as far as it went.
@@ -38,6 +42,7 @@ pub(super) struct Pass {
     ios: u64,
     writes: u64,
     bytes: u64,
+    directions: Option<Directions>,
 }
 
 /// Whether a walk in order has all of its targets, block after block, whatever the sizes.
@@ -65,6 +70,7 @@ impl Passes {
         let in_passes = each_once && job.mix.write > Percent::ZERO;
         let more = limits.bytes.map(fathom_units::Bytes::get);
         let bytes_until = more.filter(|bytes| in_passes && *bytes > total);
+        let keeps_directions = directions_follow_time(job);
         let mut job = job.clone();
         job.limits = Limits {
             time_based: false,
@@ -87,7 +93,29 @@ impl Passes {
                 .filter(|_| !limits.time_based)
                 .unwrap_or(u64::MAX),
             bytes_until,
+            keeps_directions,
         }
+    }
+
+    /// Of a job that replays a trace: there is one pass.
+    pub(super) fn once(&mut self) {
+        (self.left, self.asked, self.endless) = (0, 1, false);
+        self.bytes_until = None;
+    }
+
+    /// Whether the order of a pass can be kept, where it must be.
+    pub(super) fn check_order(&self) -> Result<(), StreamError> {
+        let sizes = |way| self.job.block.of(way).iter().map(|entry| entry.size.get());
+        let smallest = sizes(Direction::Read).chain(sizes(Direction::Write)).min();
+        let ios = self.bytes_of_one() / smallest.unwrap_or(1).max(1);
+        if !self.keeps_directions || ios.min(self.ios_max) <= KEPT_MAX {
+            return Ok(());
+        }
+        let most = KEPT_MAX;
+        Err(StreamError {
+            job: self.job.name.clone(),
+            reason: Rejection::OrderBeyondMemory { ios, most },
+        })
     }
 
     /// The stream of the pass of this number.
@@ -112,6 +140,7 @@ impl Passes {
             ios: 0,
             writes: 0,
             bytes: 0,
+            directions: self.keeps_directions.then(Directions::default),
         })
     }
 
@@ -181,11 +210,34 @@ impl Passes {
 }
 
 impl Pass {
+    /// The next I/O of a pass that is not issued: it goes as its mix has it.
     pub(super) fn next_io(&mut self) -> Option<Io> {
         let io = self.stream.next_io()?;
+        self.directions = None;
+        self.took(&io);
+        Some(io)
+    }
+
+    /// The next I/O as `draw` gives it.
+    pub(super) fn draw(&mut self, draw: &mut dyn FnMut(&mut WorkerStream) -> Drawn) -> Drawn {
+        let drawn = draw(&mut self.stream);
+        if let Drawn::Io(io) = &drawn {
+            if let Some(directions) = &mut self.directions {
+                directions.push(io.direction);
+            }
+            self.took(io);
+        }
+        drawn
+    }
+
+    fn took(&mut self, io: &Io) {
         self.ios += 1;
         self.bytes += u64::from(io.length);
-        Some(io)
+    }
+
+    /// The directions of its I/Os, where they are kept; once.
+    pub(super) fn take_directions(&mut self) -> Option<Directions> {
+        self.directions.take()
     }
 
     /// Takes back the last I/O where it was not issued after all.

@@ -4,11 +4,15 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::{Blocks, Fault, Mismatch};
-use fathom_units::{Bytes, Percent};
+use fathom_units::{Bytes, Iops, Percent};
 use fathom_workload::{
-    Access, Backlog, Checksum, Coverage, FormatAt, Limits, Pattern, Placement, SequentialScope,
-    TrimmedData, VerifyTrims, WeightedSize, preset,
+    Access, Backlog, Checksum, Coverage, DirectionRates, FormatAt, Limits, Pacing, Pattern,
+    Placement, Poisson, SequentialScope, TrimmedData, VerifyTrims, WeightedSize, preset,
 };
+
+fn half() -> Mix {
+    Mix::reads(Percent::whole(50).unwrap())
+}
 
 const RANGE: TargetRange = TargetRange {
     offset: 0,
@@ -74,6 +78,139 @@ fn run(
     (outcome, program)
 }
 
+/// The same with `draw` in place of the stream's own order.
+fn run_drawn(
+    program: &mut Program,
+    (job, verify): (&Job, &Verify),
+    disk: &mut Disk,
+    draw: &mut dyn FnMut(&mut WorkerStream) -> Drawn,
+) -> Outcome {
+    let mut blocks = Blocks::new(verify, job, 0).unwrap();
+    let mut outcome = Outcome::default();
+    loop {
+        match program.next_of(0, draw) {
+            Step::Issue(task) => {
+                finish(&task, &mut blocks, disk, &mut outcome);
+                program.completed(&task, Completed::Done);
+            }
+            Step::Settle => outcome.settled += 1,
+            Step::End => return outcome,
+            Step::Again | Step::Held => {}
+            Step::Wait => panic!("nothing is in flight"),
+        }
+    }
+}
+
+/// Which of reads and writes comes next follows time; each goes where the stream has it.
+#[test]
+fn directions_that_follow_time_are_drawn_again() {
+    let both = DirectionRates {
+        rates: [Some(Pacing::Iops(Iops::new(1))), None, None],
+        poisson: Poisson::Fixed,
+    };
+    let key = StreamKey::default();
+    for access in [
+        random(Coverage::EachBlockOnce),
+        random(Coverage::Independent),
+    ] {
+        let mut job = Job {
+            access,
+            mix: half(),
+            ..job()
+        };
+        job.features.rates = Some(both);
+        let mut disk = Disk::new(1);
+        let mut program = Program::new(&job, &crc(), (key, key), &[RANGE], None).unwrap();
+        let mut number = 0u64;
+        let mut issued = [0u64; 2];
+        let outcome = run_drawn(&mut program, (&job, &crc()), &mut disk, &mut |stream| {
+            number += 1;
+            if number.is_multiple_of(5) {
+                return Drawn::NotYet;
+            }
+            // No mix of half and half ever is so.
+            let way = if number % 64 < 48 {
+                Direction::Write
+            } else {
+                Direction::Read
+            };
+            stream.next_io_of(way).map_or(Drawn::Over, |io| {
+                issued[way as usize] += 1;
+                Drawn::Io(io)
+            })
+        });
+        assert!(outcome.mismatches.is_empty(), "{:?}", outcome.mismatches);
+        assert_eq!((outcome.writes, outcome.settled), (issued[1], 1));
+        let checks = outcome.reads - issued[0];
+        assert!(checks > 0 && checks <= issued[1], "{checks} of {issued:?}");
+        assert!(issued[1] > 2 * issued[0]);
+        if access == random(Coverage::EachBlockOnce) {
+            assert_eq!(checks, issued[1]);
+        }
+    }
+}
+
+#[test]
+fn an_order_that_no_memory_holds_is_refused() {
+    let mut job = Job {
+        mix: half(),
+        ..job()
+    };
+    job.features.rates = Some(DirectionRates {
+        rates: [Some(Pacing::Iops(Iops::new(1))), None, None],
+        poisson: Poisson::Fixed,
+    });
+    let key = StreamKey::default();
+    let check = |length: u64, is_taken: bool| {
+        let range = TargetRange { offset: 0, length };
+        let program = Program::new(&job, &crc(), (key, key), &[range], None);
+        assert_eq!(program.is_ok(), is_taken, "{length}");
+    };
+    let block = job.block.smallest(job.mix).get();
+    check(block << 29, true);
+    check((block << 29) + block, false);
+}
+
+/// A trace writes where it likes: what it wrote last to each place is read back.
+#[test]
+fn a_trace_is_read_a_second_time() {
+    let job = Job {
+        mix: half(),
+        ..job()
+    };
+    let io = |index, direction, offset, length| Io {
+        index,
+        direction,
+        target: 0,
+        offset,
+        length,
+    };
+    let ios = vec![
+        io(0, Direction::Write, 0, 4096),
+        io(1, Direction::Write, 8192, 8192),
+        io(2, Direction::Read, 0, 4096),
+        io(3, Direction::Write, 0, 4096),
+        io(4, Direction::Write, 12288, 512),
+        io(5, Direction::Write, 32768, 4096),
+    ];
+    let key = StreamKey::default();
+    let walked = ios.clone();
+    let walks = TraceWalks::new(move || Some(Box::new(walked.clone().into_iter())));
+    let program = Program::new(&job, &crc(), (key, key), &[RANGE], None).unwrap();
+    let mut program = program.of_trace(walks);
+    let mut disk = Disk::new(1);
+    let mut left = ios.into_iter();
+    let outcome = run_drawn(&mut program, (&job, &crc()), &mut disk, &mut |_| {
+        left.next().map_or(Drawn::Over, Drawn::Io)
+    });
+    assert!(outcome.mismatches.is_empty(), "{:?}", outcome.mismatches);
+    // Of the second write half was written again, so that it cannot be checked.
+    assert_eq!(
+        (outcome.writes, outcome.reads, outcome.settled),
+        (5, 1 + 3, 1)
+    );
+}
+
 fn run_program(
     program: &mut Program,
     job: &Job,
@@ -93,7 +230,7 @@ fn run_program(
             program.next(flying.len() as u32)
         } {
             Step::Issue(task) => flying.push_back(task),
-            Step::Again => {}
+            Step::Again | Step::Held => {}
             Step::Settle => {
                 assert!(flying.is_empty());
                 outcome.settled += 1;

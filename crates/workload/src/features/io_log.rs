@@ -16,6 +16,15 @@ pub struct IoLog {
     pub histogram: Option<Nanos>,
 }
 
+/// Lengths of the windows over which a peer's input wants rates sampled; both above zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateSamples {
+    /// Of bandwidth.
+    pub bandwidth: Nanos,
+    /// Of IOPS.
+    pub iops: Nanos,
+}
+
 impl IoLog {
     /// Whether anything is told.
     pub fn is_on(&self) -> bool {

@@ -183,6 +183,9 @@ impl Rejection {
             Self::BlockExceedsTarget { .. } => Some("use a smaller block or a larger target"),
             Self::RangeOverflow(_) => Some("use a smaller offset or size"),
             Self::LimitBelowBlock { .. } => Some("raise the limit or use a smaller block"),
+            Self::OrderBeyondMemory { .. } => Some(
+                "use less of the targets or larger blocks, or leave the rates or the checks out",
+            ),
             Self::TooManyTargets(_) | Self::Mix(_) | Self::BlockSize(_) | Self::NoSize(_) => None,
         }
     }
@@ -232,5 +235,15 @@ pub enum Rejection {
         bytes: Bytes,
         /// Largest block of the job.
         block: Bytes,
+    },
+    /// Reads and writes are held to rates of their own, and their order is to be known when a pass is checked.
+    #[error(
+        "its reads and writes have rates of their own, and of the {ios} I/Os of a pass that is checked the order of {most} at most is kept"
+    )]
+    OrderBeyondMemory {
+        /// I/Os of a pass.
+        ios: u64,
+        /// As many as there may be.
+        most: u64,
     },
 }

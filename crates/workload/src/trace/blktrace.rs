@@ -166,9 +166,12 @@ impl BlktraceFormat {
             return Ok(None);
         }
         let mut bytes = [0; RECORD_BYTES];
-        input
-            .read_exact(&mut bytes)
-            .map_err(|error| io_error(self, error))?;
+        match input.read_exact(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(self.malformed("the trace ends within it"));
+            }
+            read => read.map_err(|error| io_error(self, error))?,
+        }
         let fields = Fields {
             bytes: &bytes,
             swapped: self.swapped,

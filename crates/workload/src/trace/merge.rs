@@ -5,11 +5,11 @@
 //!
 //! Invariant: of records with one time, those of the trace that was named first come first.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
-use super::TraceError;
 use super::blktrace::{BlktraceFormat, RECORD_BYTES, set_time, time_of};
-use crate::TracePart;
+use super::{TraceError, TraceReader, TraceSummary};
+use crate::{Replay, TracePart};
 
 /// Why traces cannot be merged.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +81,32 @@ pub fn merge_blktraces(
         output.write_all(&record).map_err(MergeError::Write)?;
     }
     output.flush().map_err(MergeError::Write)
+}
+
+/// What the traces hold that `replay` merges.
+///
+/// # Errors
+/// A sentence on the trace that is at fault, which names what it is merged into.
+pub fn merged_summary(open: OpenTrace<'_>, replay: &Replay) -> Result<TraceSummary, String> {
+    let into = &replay.path;
+    let of_merge = |error: &MergeError| match error {
+        MergeError::Part { path, source } => {
+            format!("trace `{path}`, to be merged into `{into}`: {source}")
+        }
+        MergeError::Write(error) => format!("trace `{into}`: {error}"),
+    };
+    let merged = MergedTrace::new(open, &replay.merged).map_err(|error| of_merge(&error))?;
+    let trace = TraceReader::new(BufReader::new(merged));
+    let summary = trace.and_then(|trace| TraceSummary::of(trace, replay));
+    summary.map_err(|error| {
+        // What reading the merged trace met is in one of its parts, wherever in the whole that is.
+        let source = match &error {
+            TraceError::Io { source, .. } => source.get_ref(),
+            TraceError::Malformed { .. } => None,
+        };
+        let of_part = source.and_then(|source| source.downcast_ref::<MergeError>());
+        of_part.map_or_else(|| format!("trace `{into}`: {error}"), of_merge)
+    })
 }
 
 impl<'a> MergedTrace<'a> {

@@ -20,7 +20,7 @@ use fathom_units::Nanos;
 
 use crate::Direction;
 
-pub use merge::{MergeError, MergedTrace, OpenTrace, merge_blktraces};
+pub use merge::{MergeError, MergedTrace, OpenTrace, merge_blktraces, merged_summary};
 pub use served::{LOOK_AHEAD, ServedEntry, ServedOp, ServedTrace};
 pub use summary::TraceSummary;
 pub use text::{HEADER_V3, write_file_action, write_io};

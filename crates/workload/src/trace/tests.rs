@@ -330,5 +330,5 @@ fn what_cannot_be_merged_is_told_with_its_number() {
     );
     check(good.clone(), "its times exceed 584 years");
     let short = [good.clone(), good[..20].to_vec()].concat();
-    check(short, "record 2: failed to fill whole buffer");
+    check(short, "record 2: the trace ends within it");
 }

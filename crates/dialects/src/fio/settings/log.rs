@@ -1,7 +1,7 @@
 //! Options of fio's logs, and what they ask of a job.
 
 use fathom_units::Nanos;
-use fathom_workload::IoLog;
+use fathom_workload::{IoLog, RateSamples};
 
 use super::Settings;
 use super::reader::{Counts, ValueReader};
@@ -9,7 +9,7 @@ use crate::fio::input::{JobLogs, LogFile, LogKind, WindowValue};
 
 /// Longest window in ms: a day.
 const MAX_WINDOW_MS: u64 = 24 * 3600 * 1000;
-/// What the result has a sample of.
+/// What the result has a sample of, unless another length is asked for.
 const HALF_MS: u64 = 500;
 
 /// A log that is asked for, with the beginning of its files' names where that is given.
@@ -144,24 +144,26 @@ impl LogSettings {
             .then_some("`log_issue_time` requires `write_lat_log` and `log_offset`")
     }
 
-    /// Half seconds in a sample of bandwidth, and in one of IOPS, of the result: `bwavgtime` and `iopsavgtime`, which a log of
-    /// theirs shortens to its own window.
-    pub fn sample_halves(&self) -> [usize; 2] {
-        let halves = |log: &Asked, own: Option<u64>| {
+    /// Windows of the samples of bandwidth and IOPS of the result, where they are no half seconds: `bwavgtime` and
+    /// `iopsavgtime`, which a log of theirs shortens to its own window.
+    pub fn rate_samples(&self) -> Option<RateSamples> {
+        let window = |log: &Asked, own: Option<u64>| {
             let window = match (log, own) {
                 (None, own) => own,
                 (Some(_), Some(own)) => Some(own.min(self.average_ms)),
                 (Some(_), None) => Some(self.average_ms),
             };
             // Each I/O by itself (0) is for the log alone.
-            let window = window.filter(|window| *window > 0).unwrap_or(HALF_MS);
-            let halves = window.saturating_add(HALF_MS / 2) / HALF_MS;
-            usize::try_from(halves).unwrap_or(usize::MAX).max(1)
+            window.filter(|window| *window > 0).unwrap_or(HALF_MS)
         };
-        [
-            halves(&self.bandwidth, self.bandwidth_ms),
-            halves(&self.iops, self.iops_ms),
-        ]
+        let lengths = [
+            window(&self.bandwidth, self.bandwidth_ms),
+            window(&self.iops, self.iops_ms),
+        ];
+        (lengths != [HALF_MS; 2]).then(|| RateSamples {
+            bandwidth: Nanos::from_millis(lengths[0]),
+            iops: Nanos::from_millis(lengths[1]),
+        })
     }
 
     /// The logs of the job `name`, which is the `number`th of all, from 1; `block` is the size of its blocks by

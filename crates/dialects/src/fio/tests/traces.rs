@@ -1,17 +1,18 @@
 //! Readings of jobs that replay a trace.
 
 use fathom_units::Bytes;
-use fathom_workload::{Direction, Place, ReplayPace, TracePart};
+use fathom_workload::{Direction, Place, ReplayPace, TracePart, VerifyPhase};
 
 use super::*;
 
 #[test]
-fn a_trace_is_not_verified() {
-    let text = "[j]\nsize=1m\nverify=md5\nread_iolog=x\n";
-    check_error(
-        text,
-        &["job `j`: `read_iolog` in a verified job is not built yet"],
-    );
+fn a_trace_is_verified_once_it_was_replayed() {
+    let job = replayed("verify=md5\n").unwrap();
+    let verify = job.features.verify.as_deref().unwrap();
+    assert!(job.features.replay.is_some() && verify.phase == VerifyPhase::AfterPass);
+    let error = replayed("verify=md5\nverify_only\n").unwrap_err();
+    let expected = "job `j`: `verify_only` checks no trace that an earlier run replayed";
+    assert_eq!(error.0[0].message, expected);
 }
 
 const TRACE: &str = "fio version 3 iolog\n5 /a add\n9 b add\n10 /a write 1048576 8192\n\
@@ -212,6 +213,9 @@ fn merged_traces_make_the_job() {
         let mut files = Memory::default();
         files.texts.insert("a".to_owned(), one_read(0, 8));
         files.texts.insert("b".to_owned(), one_read(16, 32));
+        files
+            .texts
+            .insert("cut".to_owned(), one_read(16, 32) + "ea");
         let job = "read_iolog=a:b\nmerge_blktrace_file=m\nmerge_blktrace_iters=1:3\nnumjobs=2\n";
         let text = format!("[global]\nioengine=null\nreplay_redirect=x\n[j]\n{job}{options}");
         files.texts.insert("job.fio".to_owned(), text);
@@ -230,11 +234,15 @@ fn merged_traces_make_the_job() {
     let refused = [
         (
             "read_iolog=a:job.fio\nmerge_blktrace_iters=1:1\n",
-            "trace `m`: trace `job.fio`: it is no binary trace of blktrace",
+            "trace `job.fio`, to be merged into `m`: it is no binary trace of blktrace",
         ),
         (
             "read_iolog=a:gone\n",
-            "trace `m`: trace `gone`: entity not found",
+            "trace `gone`, to be merged into `m`: entity not found",
+        ),
+        (
+            "read_iolog=a:cut\n",
+            "job `j`: trace `cut`, to be merged into `m`: record 2: the trace ends within it",
         ),
         ("replay_skip=read\n", "trace `m` holds no I/O to replay"),
     ];

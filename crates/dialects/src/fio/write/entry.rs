@@ -4,7 +4,8 @@
 //! sums over its jobs, as fio makes them.
 
 use fathom_record::{
-    DeviceCounters, EndReason, HalfSecond, OpStats, StageResult, SteadyOutcome, WorkerStats,
+    DeviceCounters, EndReason, HalfSecond, OpStats, RateWindows, StageResult, SteadyOutcome,
+    WindowCounts, Windows, WorkerStats,
 };
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
@@ -66,7 +67,7 @@ pub fn workers<'a>(
     found
 }
 
-/// Samples of half a second each, or of as many halves as the job asks for.
+/// Samples of half a second each, or of windows as long as the job asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     pub min: u64,
@@ -90,6 +91,17 @@ impl Samples {
                 .iter()
                 .map(|value| (*value as f64 - mean).powi(2))
                 .sum(),
+        }
+    }
+
+    /// Of windows in which so much was done; `rate` makes what was done in one the rate in it.
+    fn of_windows(counts: &WindowCounts, rate: impl Fn(f64) -> f64) -> Self {
+        Self {
+            min: rate(counts.least as f64) as u64,
+            max: rate(counts.most as f64) as u64,
+            mean: rate(counts.mean()),
+            count: counts.windows,
+            squares: counts.squares() * rate(1.0).powi(2),
         }
     }
 
@@ -207,26 +219,32 @@ pub fn merge(into: &mut Option<Histogram>, from: &Histogram) {
     }
 }
 
-/// KiB a second and I/Os a second of each sample in which the direction did anything; `lengths` are theirs in half seconds. What
-/// fills none is in none.
-fn samples(halves: &[HalfSecond], direction: Direction, lengths: [usize; 2]) -> [Samples; 2] {
+/// KiB a second and I/Os a second of each sample in which the direction did anything. What fills none is in none.
+fn samples(worker: &WorkerStats, direction: Direction) -> [Samples; 2] {
     let way = direction as usize;
-    let rates = |length: usize, count: &dyn Fn(&HalfSecond) -> u64| {
+    if let Some(RateWindows { bytes, ios }) = worker.windows.as_deref() {
+        let seconds = |windows: &Windows| windows.length.get() as f64 / 1e9;
+        let (bandwidth, iops) = (seconds(bytes), seconds(ios));
+        return [
+            Samples::of_windows(&bytes.counts[way], |count| count / bandwidth / 1024.0),
+            Samples::of_windows(&ios.counts[way], |count| count / iops),
+        ];
+    }
+    let rates = |count: &dyn Fn(&HalfSecond) -> u64| {
         let mut before = Nanos::ZERO;
         let mut rates = Vec::new();
-        for sample in halves.chunks_exact(length) {
-            let end = sample.last().map_or(before, |last| last.at);
-            let spent = end.saturating_sub(before).get() / 1_000_000;
-            before = end;
-            if spent > 0 && sample.iter().any(|half| half.ios[way] > 0) {
-                rates.push(per_second(sample.iter().map(count).sum(), spent));
+        for half in &worker.samples {
+            let spent = half.at.saturating_sub(before).get() / 1_000_000;
+            before = half.at;
+            if spent > 0 && half.ios[way] > 0 {
+                rates.push(per_second(count(half), spent));
             }
         }
         rates
     };
-    let bandwidth = rates(lengths[0], &|half| half.bytes[way]);
+    let bandwidth = rates(&|half| half.bytes[way]);
     let bandwidth: Vec<u64> = bandwidth.iter().map(|rate| rate / 1024).collect();
-    let iops = rates(lengths[1], &|half| half.ios[way]);
+    let iops = rates(&|half| half.ios[way]);
     [Samples::of(&bandwidth), Samples::of(&iops)]
 }
 
@@ -328,7 +346,7 @@ impl<'a> Entry<'a> {
         for index in members.clone() {
             let Some(job) = jobs.get(index) else { continue };
             for (result, worker) in &workers[index] {
-                entry.add(job, result, worker, input.jobs[index].sample_halves);
+                entry.add(job, result, worker);
             }
         }
         entry.survived = entry.survived.filter(|_| entry.last.tells_errors);
@@ -347,13 +365,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    fn add(
-        &mut self,
-        job: &Job,
-        result: &StageResult,
-        worker: &WorkerStats,
-        sample_halves: [usize; 2],
-    ) {
+    fn add(&mut self, job: &Job, result: &StageResult, worker: &WorkerStats) {
         self.began = true;
         if self.started_unix_ms == 0 {
             self.started_unix_ms = result.started_unix_ns / 1_000_000;
@@ -375,7 +387,7 @@ impl<'a> Entry<'a> {
             if let Some(stats) = &worker.directions[direction as usize] {
                 let way = &mut self.ways[direction as usize];
                 way.add(worker, stats, direction);
-                let [bandwidth, iops] = samples(&worker.samples, direction, sample_halves);
+                let [bandwidth, iops] = samples(worker, direction);
                 way.bandwidth.add(&bandwidth);
                 way.iops.add(&iops);
             }
