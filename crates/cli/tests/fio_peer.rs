@@ -370,11 +370,18 @@ fn samples_are_as_long_as_asked() {
         let words = "--name=x --size=180k --rate_iops=20 --output-format=json";
         let mut arguments: Vec<&str> = words.split_whitespace().collect();
         arguments.extend(options.split_whitespace());
-        let (ours, theirs) = both(folder.path(), &arguments);
-        for document in [ours, theirs] {
-            let read = &document["jobs"][0]["read"];
-            let counts = ["bw_samples", "iops_samples"].map(|key| read[key].as_u64().unwrap_or(0));
-            assert_eq!(counts, [bandwidth, iops], "{options}");
+        let counts = || {
+            let (ours, theirs) = both(folder.path(), &arguments);
+            [ours, theirs].map(|document| {
+                let read = &document["jobs"][0]["read"];
+                ["bw_samples", "iops_samples"].map(|key| read[key].as_u64().unwrap_or(0))
+            })
+        };
+        // A stall of a fifth of a second is met by another round.
+        let wanted = [[bandwidth, iops]; 2];
+        let first = counts();
+        if first != wanted {
+            assert_eq!(counts(), wanted, "{options}; before: {first:?}");
         }
     }
 }
