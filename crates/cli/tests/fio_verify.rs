@@ -113,15 +113,19 @@ fn counts_are_those_of_fio() {
 }
 
 /// Reads go as fast as they can while writes come at their rate: which comes next follows time, and all writes are checked.
+///
+/// Where a block is written twice, fio itself now and then calls what it wrote last wrong ("bad header rand_seed").
 #[test]
 fn a_job_with_a_rate_for_one_direction_is_checked() {
-    for rest in [
-        "--rate_iops=,500",
-        "--rate_iops=,500 --verify_backlog=4",
-        "--rate=,2m --norandommap",
+    type Of = fn(&Path, &str) -> Output;
+    let (both, ours_alone): ([Of; 2], [Of; 1]) = ([ours, theirs], [ours]);
+    for (rest, programs) in [
+        ("--rate_iops=,500", both.as_slice()),
+        ("--rate_iops=,500 --verify_backlog=4", &both),
+        ("--rate=,2m --norandommap", &ours_alone),
     ] {
         let words = format!("--name=j --rw=randrw --size=1m --verify=crc32c {rest}");
-        for of in [ours, theirs] {
+        for of in programs {
             let folder = support::disk_folder();
             let output = of(folder.path(), &words);
             let (_, error, reads, writes) = counts(&document(&output)).remove(0);

@@ -190,12 +190,20 @@ pub fn apart_in_time(what: &str, late: &Histogram) -> Apart {
     }
 }
 
-/// Amounts, which no other work on the machine changes, and latencies.
+/// Amounts, which no other work on the machine changes as long as none is lost, and latencies.
 pub fn check_latencies(bench: &Bench, job: &str) {
     until_agreed(bench, &bench.options(), job, |seen, said, late| {
         let device = &seen.observation.devices[0];
+        let traced = device.traced.as_ref().expect("traced");
+        // Whoever empties the kernel's buffers was held up: what is told as lost cannot be among what was seen.
+        if traced.lost > 0 {
+            return Err(Apart {
+                what: format!("{} I/Os were lost, and told so", traced.lost),
+                disturbed: true,
+            });
+        }
         check_amounts(device, said);
-        let agrees = latencies_agree(device.traced.as_ref().expect("traced"), said, late);
+        let agrees = latencies_agree(traced, said, late);
         agrees.map_err(|what| apart_in_time(&what, late))
     });
 }
