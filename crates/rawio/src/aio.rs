@@ -310,13 +310,8 @@ impl Queue for AioQueue {
 
 impl Drop for AioQueue {
     fn drop(&mut self) {
-        while self.slots.in_flight() > 0 {
-            if self.submit_and_wait(1, None).is_err() {
-                break;
-            }
-            self.take(usize::MAX, &mut Vec::new());
-        }
-        // SAFETY: the context is ours; io_destroy waits for whatever it still holds.
+        // SAFETY: the context is ours; io_destroy waits for whatever the kernel was given, whatever is marked here: a caller
+        // that panicked may have left marks of requests that were never submitted.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
     }
 }

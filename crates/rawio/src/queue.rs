@@ -471,6 +471,50 @@ mod tests {
         drop(peer);
     }
 
+    /// A caller that panics leaves slots marked whose requests never came into line, or whose completions it did not look at:
+    /// none of them is waited for, while what the kernel was given is.
+    #[track_caller]
+    fn check_panics<Q: Queue>(make: impl Fn(Vec<File>) -> Q + Send + 'static) {
+        let (ended, end) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            for panics_at_completion in [false, true] {
+                let file = open_unnamed(&std::env::temp_dir(), crate::Caching::Buffered).unwrap();
+                let mut queue = make(vec![file]);
+                queue.push(request(7, Operation::Write, 0, 4096));
+                queue.submit().unwrap();
+                let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    let write = request(0, Operation::Write, 0, 4096);
+                    queue.push_alike(write, &[0, 1, 2], &[0, 4096, 8192], |slot, _| {
+                        assert!(slot != 1 || panics_at_completion);
+                    });
+                    while queue.in_flight() > 0 {
+                        queue.submit_and_wait(4, None).unwrap();
+                        queue.take_each(usize::MAX, |_| panic!("a caller's"));
+                    }
+                }));
+                assert!(caught.is_err());
+                drop(queue);
+                ended.send(()).unwrap();
+            }
+        });
+        for _ in 0..2 {
+            end.recv_timeout(std::time::Duration::from_secs(30))
+                .expect("the queue is dropped");
+        }
+        thread.join().unwrap();
+    }
+
+    #[test]
+    fn a_panic_of_its_caller_leaves_nothing_to_wait_for() {
+        check_panics(|files| UringQueue::new(files, 8, 4096).unwrap());
+        check_panics(|files| AioQueue::new(files, 8, 4096).unwrap());
+        let calls = || Calls {
+            submitter: Some(Submitter::default()),
+            ..Calls::default()
+        };
+        check_panics(move |files| UringQueue::with_calls(files, 8, 4096, &calls()).unwrap());
+    }
+
     #[test]
     fn too_many_slots_are_an_error() {
         assert!(UringQueue::new(Vec::new(), SLOTS_MAX + 1, 512).is_err());

@@ -89,6 +89,11 @@ impl Ring {
         })
     }
 
+    /// Entries ever put in line whose completions were not taken: each entry has one completion.
+    pub(crate) fn underway(&self) -> u32 {
+        self.line.next.wrapping_sub(self.arrivals.next)
+    }
+
     /// The call that submits `count` entries of the line, and as `flags` has it waits for `least` completions; it is inlined.
     ///
     /// # Safety
