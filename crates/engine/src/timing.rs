@@ -71,12 +71,18 @@ pub(crate) struct Boundaries {
 #[derive(Debug)]
 struct RatesSoFar {
     windows: RateWindows,
-    ios: [u64; 3],
-    bytes: [u64; 3],
+    done: Done,
 }
 
-impl RatesSoFar {
-    fn add(&mut self, sample: &HalfSecond) {
+/// I/Os and bytes of each direction that completed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Done {
+    pub(crate) ios: [u64; 3],
+    pub(crate) bytes: [u64; 3],
+}
+
+impl Done {
+    pub(crate) fn add(&mut self, sample: &HalfSecond) {
         for way in 0..3 {
             self.ios[way] += sample.ios[way];
             self.bytes[way] += sample.bytes[way];
@@ -145,7 +151,7 @@ impl Boundaries {
         }
         while now >= self.sample_end {
             if let Some(so_far) = &mut self.windows {
-                so_far.add(&self.sample);
+                so_far.done.add(&self.sample);
             }
             let at = self.sample_end.saturating_sub(measure_start);
             samples.push(HalfSecond { at, ..self.sample });
@@ -158,13 +164,10 @@ impl Boundaries {
         let Some(so_far) = &mut self.windows else {
             return;
         };
-        let (mut ios, mut bytes) = (so_far.ios, so_far.bytes);
-        for way in 0..3 {
-            ios[way] += self.sample.ios[way];
-            bytes[way] += self.sample.bytes[way];
-        }
+        let mut done = so_far.done;
+        done.add(&self.sample);
         let windows = &mut so_far.windows;
-        windows.close(now.saturating_sub(measure_start), (ios, bytes));
+        windows.close(now.saturating_sub(measure_start), (done.ios, done.bytes));
         self.window_end = measure_start.saturating_add(windows.next_end());
     }
 
@@ -176,8 +179,7 @@ impl Boundaries {
             self.window_end = measure_start.saturating_add(windows.next_end());
             Box::new(RatesSoFar {
                 windows,
-                ios: [0; 3],
-                bytes: [0; 3],
+                done: Done::default(),
             })
         });
         self.next = self.next.min(self.window_end);

@@ -15,6 +15,7 @@ use fathom_workload::{Direction, MinimumRates, Pacing};
 
 use super::source::Source;
 use super::{State, Worker};
+use crate::timing::Done;
 
 /// A rate that was not kept up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,22 +23,6 @@ pub(crate) struct Shortfall {
     pub(crate) direction: Direction,
     pub(crate) least: Pacing,
     pub(crate) got: Pacing,
-}
-
-/// I/Os and bytes of each direction that completed.
-#[derive(Debug, Clone, Copy, Default)]
-struct Done {
-    ios: [u64; 3],
-    bytes: [u64; 3],
-}
-
-impl Done {
-    fn add(&mut self, sample: &HalfSecond) {
-        for way in 0..3 {
-            self.ios[way] += sample.ios[way];
-            self.bytes[way] += sample.bytes[way];
-        }
-    }
 }
 
 /// What a direction had done at a completion.
