@@ -30,6 +30,24 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// What a job did not come to, since its trace was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceLeft {
+    /// It was not replayed to its end.
+    Unreplayed,
+    /// Not all that it wrote was checked.
+    Unchecked,
+}
+
+impl fmt::Display for TraceLeft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unreplayed => "not all of its I/O was replayed",
+            Self::Unchecked => "not all of what it wrote was checked",
+        })
+    }
+}
+
 /// What the kind of an error means to a caller of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitClass {
@@ -131,6 +149,32 @@ pub enum EngineError {
         /// What it did, with its unit.
         got: String,
     },
+    /// The trace that a job replays was changed while the job ran.
+    #[error(
+        "job `{job}`: {left}: its trace `{path}` is not what it was when the job began: {why}\n  hint: leave the trace \
+         alone until the job has ended, and run it again"
+    )]
+    TraceChanged {
+        /// The job.
+        job: String,
+        /// The trace.
+        path: String,
+        /// What it did not come to.
+        left: TraceLeft,
+        /// What is found in it now.
+        why: String,
+    },
+    /// What a job wrote cannot be told a second time.
+    #[error(
+        "job `{job}`: not all of what it wrote was checked: its order cannot be drawn again: {why}\n  hint: check it with \
+         `verify_backlog`, which keeps what was written, and report this: it should not happen"
+    )]
+    Unchecked {
+        /// The job.
+        job: String,
+        /// What is wrong.
+        why: String,
+    },
     /// The machine cannot do what is asked.
     #[error("{what}: {why}\n  hint: {remedy}")]
     Unsupported {
@@ -153,7 +197,9 @@ impl EngineError {
             | Self::Target { .. }
             | Self::Io { .. }
             | Self::TooLong { .. }
-            | Self::TooSlow { .. } => ExitClass::Target,
+            | Self::TooSlow { .. }
+            | Self::TraceChanged { .. }
+            | Self::Unchecked { .. } => ExitClass::Target,
             Self::Unsupported { .. } => ExitClass::Unsupported,
         }
     }

@@ -53,7 +53,7 @@ mod verification;
 mod worker;
 mod zeroes;
 
-pub use error::{EngineError, ExitClass, Refusal};
+pub use error::{EngineError, ExitClass, Refusal, TraceLeft};
 pub use guard::means_device;
 pub use merged::merge_traces;
 pub use options::{ErrorPolicy, Overwrite, RunOptions};

@@ -298,7 +298,7 @@ fn take_output(
     }
     let failed = output.failure.is_some();
     let earlier = outcome.failure.take();
-    outcome.failure = output.failure.or(earlier).or(output.unwritten);
+    outcome.failure = output.failure.or(earlier).or(output.problem);
     if !stage.discard {
         let record = stage_record(stage, &output.result);
         sink.event(&Event::StageFinished {

@@ -74,8 +74,8 @@ pub(crate) struct StageOutput {
     pub(crate) stamp_error: Gauge,
     /// The I/O that ended the stage.
     pub(crate) failure: Option<EngineError>,
-    /// Why the trace of a job's I/O is not whole; it ends nothing.
-    pub(crate) unwritten: Option<EngineError>,
+    /// What a job did not do of what was asked; it ends nothing, and the run fails with it.
+    pub(crate) problem: Option<EngineError>,
     /// What workers found wrong with data that was read.
     pub(crate) lines: Vec<String>,
     /// What is told of jobs that failed without ending the run.
@@ -416,7 +416,7 @@ impl StageRun<'_> {
             lag: Gauge::default(),
             stamp_error: Gauge::default(),
             failure: None,
-            unwritten: None,
+            problem: None,
             lines: Vec::new(),
             notes: Vec::new(),
             ends_run: false,
@@ -572,7 +572,7 @@ impl StageRun<'_> {
                 output.notes.push(line);
             }
         }
-        output.unwritten = output.unwritten.take().or(finished.unwritten);
+        output.problem = output.problem.take().or(finished.problem);
         let notes = &mut output.result.notes;
         if finished.clock_deviated && !notes.iter().any(|note| note == CLOCK_DEVIATED) {
             notes.push(CLOCK_DEVIATED.to_owned());

@@ -52,8 +52,8 @@ fn walks(replay: &Replay) -> Result<TraceWalks, EngineError> {
     let file = File::open(&replay.path).map_err(failed)?;
     let replay = replay.clone();
     Ok(TraceWalks::new(move || {
-        let ios = trace_ios(&file, &replay).ok()?;
-        Some(Box::new(ios))
+        let ios = trace_ios(&file, &replay)?;
+        Ok(Box::new(ios))
     }))
 }
 

@@ -6,11 +6,13 @@ mod common;
 use std::path::Path;
 
 use common::{for_time, job, run_jobs, stage, target, workload};
-use fathom_engine::{RunOptions, RunOutcome, StopFlag};
+use fathom_engine::{Overwrite, RunOptions, RunOutcome, StopFlag};
 use fathom_record::{Ignore, OpStats};
 use fathom_units::{Bytes, Nanos, Percent};
 use fathom_workload::trace::{TraceAction, TraceReader};
-use fathom_workload::{Backend, Direction, Job, Mix, Replay, ReplayPace};
+use fathom_workload::{
+    Backend, Caching, Checksum, Direction, ExistingFiles, Job, Mix, Replay, ReplayPace, Verify,
+};
 
 /// A job that replays `text` on files of 1 MiB.
 fn replay(directory: &Path, text: &str, names: &[&str], replay: &Replay) -> Job {
@@ -258,4 +260,53 @@ fn a_trace_that_does_not_fit_its_job_is_refused() {
         assert!(error.contains(expected), "{error}");
     }
     assert!(!directory.path().join("a").exists());
+}
+
+/// A job whose trace is, under another name, the file that it writes to: by the time of its check the trace is another.
+#[test]
+fn a_trace_that_was_changed_before_its_check_fails_the_run() {
+    let directory = tempfile::tempdir().unwrap();
+    // All of it is read before the first of its writes.
+    let lines: Vec<_> = (0..400)
+        .map(|line| format!("{line} /a write 4096 4096\n"))
+        .collect();
+    for (verified, expected) in [
+        (false, None),
+        (true, Some("not all of what it wrote was checked")),
+    ] {
+        let mut job = replay(
+            directory.path(),
+            &lines.concat(),
+            &["a"],
+            &Replay::default(),
+        );
+        job.existing = ExistingFiles::AsPeer;
+        (job.caching, job.mix) = (Caching::Buffered, Mix::WRITE);
+        job.targets[0].length = Some(Bytes::kib(8));
+        let verify = Box::new(Verify::new(Checksum::Crc32c));
+        job.features.verify = verified.then_some(verify);
+        let [trace, target] = ["trace", "a"].map(|name| directory.path().join(name));
+        let _ = std::fs::remove_file(&target);
+        std::fs::hard_link(&trace, &target).unwrap();
+        let options = RunOptions {
+            overwrite: Overwrite::Allowed,
+            ..RunOptions::default()
+        };
+        let workload = workload(vec![job]);
+        let outcome =
+            fathom_engine::run(&workload, &options, &StopFlag::new(), &mut Ignore).unwrap();
+        let ios = |way: usize| {
+            let directions = &outcome.results[0].workers[0].directions;
+            directions[way].as_ref().map_or(0, OpStats::ios)
+        };
+        assert_eq!((ios(0), ios(1)), (0, 400));
+        let told = outcome.failure.map(|error| error.to_string());
+        assert_eq!(told.is_some(), expected.is_some(), "{told:?}");
+        if let (Some(told), Some(expected)) = (told, expected) {
+            let named = format!("its trace `{}` is not what it was", trace.display());
+            for part in [expected, &named, ": line ", "hint: leave the trace alone"] {
+                assert!(told.contains(part), "{told}");
+            }
+        }
+    }
 }

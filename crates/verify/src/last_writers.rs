@@ -14,7 +14,7 @@ use std::collections::btree_map::IntoIter;
 
 use fathom_workload::generator::{Io, TargetRange};
 
-use crate::Replay;
+use crate::{Replay, WalkProblem};
 
 /// Most blocks of a window.
 const PIECES_MAX: u64 = 1 << 20;
@@ -67,7 +67,7 @@ impl Line {
 }
 
 /// Makes the walk through the writes of the pass.
-pub(crate) type Walks = Box<dyn FnMut() -> Option<Replay> + Send>;
+pub(crate) type Walks = Box<dyn FnMut() -> Result<Replay, WalkProblem> + Send>;
 
 /// The last writes, one after another.
 pub struct LastWriters {
@@ -89,7 +89,7 @@ impl std::fmt::Debug for LastWriters {
 }
 
 /// What the search comes to.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Search {
     /// A write that nothing overwrote, with its number.
     Found(u64, Io),
@@ -97,6 +97,9 @@ pub(crate) enum Search {
     Busy,
     /// There are no more.
     Over,
+    /// There may be more, which are not to be known: nothing is told of a window whose walk did not come to its end, since
+    /// what seems to be a last write may have been overwritten.
+    Broken(WalkProblem),
 }
 
 impl LastWriters {
@@ -135,17 +138,21 @@ impl LastWriters {
         if self.from >= self.line.end {
             return Search::Over;
         }
-        if self.walk.is_none() {
-            self.walk = (self.walks)();
-        }
+        let mut walk = match self.walk.take().map_or_else(&mut self.walks, Ok) {
+            Ok(walk) => walk,
+            Err(problem) => return Search::Broken(problem),
+        };
         for _ in 0..WRITES_AT_A_TIME {
-            let Some((number, io)) = self.walk.as_mut().and_then(Iterator::next) else {
-                self.walk = None;
+            let Some((number, io)) = walk.next() else {
+                if let Some(problem) = walk.take_problem() {
+                    return Search::Broken(problem);
+                }
                 self.found = Some(std::mem::take(&mut self.pieces).into_iter());
-                break;
+                return Search::Busy;
             };
             self.take(number, io);
         }
+        self.walk = Some(walk);
         Search::Busy
     }
 
@@ -215,8 +222,10 @@ mod tests {
             seed: 5,
             ..StreamKey::default()
         };
-        let stream = WorkerStream::new(job, key, &RANGES, &SharedCursor::new()).unwrap();
-        Replay::new(stream, u64::MAX, 0)
+        let stream = || WorkerStream::new(job, key, &RANGES, &SharedCursor::new()).unwrap();
+        let mut all = stream();
+        let ios = std::iter::from_fn(|| all.next_io()).count();
+        Replay::new(stream(), ios as u64, 0)
     }
 
     /// Every byte of the line with the number of its last writer: whose bytes are all still theirs is left.
@@ -250,7 +259,7 @@ mod tests {
                 assert!(expected.len() > 20);
                 for window in [u64::MAX, 100_000, 4096, 700] {
                     let source = job.clone();
-                    let walks: Walks = Box::new(move || Some(walk(&source)));
+                    let walks: Walks = Box::new(move || Ok(walk(&source)));
                     let mut writers = LastWriters::new(walks, line.clone(), 1, (512, 16384));
                     writers.window = window;
                     let mut found = Vec::new();
@@ -259,6 +268,7 @@ mod tests {
                             Search::Found(number, io) => found.push((line.position(&io), number)),
                             Search::Busy => {}
                             Search::Over => break,
+                            Search::Broken(problem) => panic!("{problem}"),
                         }
                     }
                     assert_eq!(found, expected, "{sizes:?} {names:?} window {window}");

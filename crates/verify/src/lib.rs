@@ -35,5 +35,5 @@ pub use intervals::{Intervals, LayoutProblem};
 pub use last_writers::LastWriters;
 pub use mismatch::{Fault, Mismatch};
 pub use program::{Completed, Drawn, Program, Step, Task};
-pub use replay::{Replay, TraceIo, TraceWalks};
+pub use replay::{Replay, TraceIo, TraceWalks, WalkProblem};
 pub use state::{SavedState, StateError};

@@ -27,7 +27,7 @@ use crate::backlog::{Due, Entry, Waiting};
 use crate::contents;
 use crate::last_writers::{LastWriters, Line, Search};
 use crate::trims::Trims;
-use crate::{Expected, Replay, SavedState, TraceWalks};
+use crate::{Expected, Replay, SavedState, TraceWalks, WalkProblem};
 use pass::{Pass, Passes};
 
 /// Most I/Os of a pass that is not issued which are drawn in one step.
@@ -170,6 +170,8 @@ pub struct Program {
     unissued: [(u64, u64); 3],
     /// Of a job that replays a trace.
     trace: Option<TraceWalks>,
+    /// Why not all that was written is checked.
+    problem: Option<WalkProblem>,
 }
 
 impl Program {
@@ -226,6 +228,7 @@ impl Program {
             loaded,
             unissued: [(0, 0); 3],
             trace: None,
+            problem: None,
             verify: verify.clone(),
         })
     }
@@ -236,6 +239,7 @@ impl Program {
     pub fn of_trace(mut self, walks: TraceWalks) -> Self {
         self.trace = Some(walks);
         self.passes.once();
+        self.pass.of_trace();
         // Whoever recorded it wrote where it liked.
         self.overlaps = true;
         self.backlog = self.backlog.map(Waiting::of_overlapping);
@@ -453,26 +457,39 @@ impl Program {
             self.next_pass();
             return Step::Again;
         }
-        self.phase = Phase::Check(self.checks());
-        Step::Settle
+        match self.checks() {
+            Ok(checks) => {
+                self.phase = Phase::Check(checks);
+                Step::Settle
+            }
+            Err(problem) => self.end_with(problem),
+        }
     }
 
-    fn checks(&mut self) -> Checks {
+    /// What was written is not to be told a second time: the job ends, since it would say that it had found nothing wrong.
+    fn end_with(&mut self, problem: WalkProblem) -> Step {
+        self.problem = Some(problem);
+        self.phase = Phase::Over;
+        Step::Again
+    }
+
+    fn checks(&mut self) -> Result<Checks, WalkProblem> {
         if self.backlog.is_some() {
-            return Checks::Backlog;
+            return Ok(Checks::Backlog);
         }
         let first = self.writes - self.pass.writes();
         let (ios, index) = (self.pass.ios(), self.pass.index());
         let passes = self.passes.clone();
         let trace = self.trace.clone();
+        let print = self.pass.print();
         let directions = self.pass.take_directions().map(Arc::new);
         let walk = move || {
             if let Some(trace) = &trace {
-                return Some(Replay::of_trace(trace.walk()?, ios, first));
+                let walk = trace.walk()?;
+                return Ok(Replay::of_trace(walk, print.clone(), ios, first));
             }
-            // The stream was made once from the same job, so that it can be made again.
-            let stream = passes.stream(index).ok()?;
-            Some(match &directions {
+            let stream = passes.stream(index).map_err(WalkProblem::Unmade)?;
+            Ok(match &directions {
                 Some(directions) => Replay::directed(stream, directions.clone(), ios, first),
                 None => Replay::new(stream, ios, first),
             })
@@ -485,9 +502,9 @@ impl Program {
             }
             let line = self.line.clone();
             let writers = LastWriters::new(Box::new(walk), line, self.pass.writes(), sizes);
-            return Checks::LastWrites(Box::new(writers));
+            return Ok(Checks::LastWrites(Box::new(writers)));
         }
-        walk().map_or(Checks::Backlog, |replay| Checks::InOrder(Box::new(replay)))
+        Ok(Checks::InOrder(Box::new(walk()?)))
     }
 
     fn check_step(&mut self) -> Step {
@@ -495,11 +512,18 @@ impl Program {
             return Step::Again;
         };
         let found = match checks {
-            Checks::InOrder(replay) => replay.next(),
+            Checks::InOrder(replay) => match replay.next() {
+                None => match replay.take_problem() {
+                    Some(problem) => return self.end_with(problem),
+                    None => None,
+                },
+                found => found,
+            },
             Checks::LastWrites(writers) => match writers.search() {
                 Search::Found(number, io) => Some((number, io)),
                 Search::Busy => return Step::Again,
                 Search::Over => None,
+                Search::Broken(problem) => return self.end_with(problem),
             },
             Checks::Backlog => {
                 let due = self.backlog.as_mut().map(Waiting::take);
@@ -633,6 +657,11 @@ impl Program {
             unfinished: self.in_flight.clone(),
             failed: self.failed.clone(),
         }
+    }
+
+    /// Why not all that was written is checked, where it should be; once.
+    pub fn take_problem(&mut self) -> Option<WalkProblem> {
+        self.problem.take()
     }
 
     /// I/Os and bytes, by direction, of passes that were counted but not issued ([`VerifyPhase::Only`]).

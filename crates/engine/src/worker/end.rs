@@ -70,7 +70,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             stamp_error: self.stamp_error,
             failure: self.failure,
             shortfall: self.judge.and_then(|judge| judge.shortfall()),
-            unwritten: leftover.unwritten,
+            problem: leftover.problem,
             lines: leftover.lines,
             clock_deviated: self.clock.has_deviated(),
         }

@@ -583,7 +583,7 @@ impl<'a> SetWorker<'a> {
             // What failed is with the order already, with the path that it failed on.
             failure: None::<FailedIo>,
             shortfall: None,
-            unwritten: None,
+            problem: None,
             lines: Vec::new(),
             clock_deviated: self.clock.has_deviated(),
         }

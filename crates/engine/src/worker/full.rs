@@ -353,9 +353,11 @@ impl Source for Full<'_> {
     }
 
     fn leave(&mut self) -> Leftover {
+        let left = self.stream.leave();
+        let recorder = self.recorder.as_mut();
         Leftover {
-            unwritten: self.recorder.as_mut().and_then(Recorder::take_problem),
-            ..self.stream.leave()
+            problem: left.problem.or(recorder.and_then(Recorder::take_problem)),
+            ..left
         }
     }
 

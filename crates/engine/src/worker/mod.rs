@@ -164,8 +164,8 @@ pub(crate) struct Finished {
     pub(crate) failure: Option<FailedIo>,
     /// The rate that it did not keep up, which ended it.
     pub(crate) shortfall: Option<Shortfall>,
-    /// Why the trace of its I/O is not whole.
-    pub(crate) unwritten: Option<EngineError>,
+    /// What it did not do of what was asked.
+    pub(crate) problem: Option<EngineError>,
     /// What its source has to say.
     pub(crate) lines: Vec<String>,
     /// Whether the processor's counter disagreed with the kernel's clock and was given up.

@@ -18,8 +18,8 @@ use fathom_workload::trace::{TraceAction, TraceEntry, TraceError, TraceReader};
 use fathom_workload::{Direction, Job, Replay, ReplayPace};
 
 use super::full::IoSource;
-use super::source::{Next, Sourced};
-use crate::EngineError;
+use super::source::{Leftover, Next, Sourced};
+use crate::{EngineError, TraceLeft};
 
 /// Entries handed over together.
 const CHUNK: usize = 4096;
@@ -42,6 +42,8 @@ pub(crate) struct Replayer<'a> {
     /// End of the last wait of a trace without times.
     waited: Nanos,
     index: u64,
+    /// Why it broke off. It was looked through before, so it was changed since.
+    broken: Option<String>,
 }
 
 impl<'a> Replayer<'a> {
@@ -70,18 +72,35 @@ impl<'a> Replayer<'a> {
             start: None,
             waited: Nanos::ZERO,
             index: 0,
+            broken: None,
         })
     }
 
-    /// The next entry that does something; `None` at the end. A trace that breaks off was read before the run, so it was
-    /// changed since: it ends there.
+    /// The next entry that does something; `None` at the end, or where it breaks off.
     fn entry(&mut self) -> Option<TraceEntry> {
         loop {
             if let Some(entry) = self.next.take().or_else(|| self.current.next()) {
                 return Some(entry);
             }
-            self.current = self.chunks.recv().ok()?.ok()?.into_iter();
+            self.current = match self.chunks.recv().ok()? {
+                Ok(chunk) => chunk.into_iter(),
+                Err(error) => {
+                    self.broken = Some(error.to_string());
+                    return None;
+                }
+            };
         }
+    }
+
+    /// Why not all of it was replayed, once.
+    pub(super) fn take_problem(&mut self) -> Option<EngineError> {
+        let why = self.broken.take()?;
+        Some(EngineError::TraceChanged {
+            job: self.job.name.clone(),
+            path: self.job.features.replay.as_ref()?.path.clone(),
+            left: TraceLeft::Unreplayed,
+            why,
+        })
     }
 
     /// When an entry is to start, if it has a time.
@@ -103,6 +122,7 @@ impl<'a> Replayer<'a> {
         let is_known = (entry.file as usize) < self.job.targets.len();
         let goes = self.job.mix.share(direction).basis_points() > 0;
         if !(fits && is_known && goes) {
+            self.broken = Some(format!("its I/O {} is none of this job", self.index + 1));
             return Some(Next::End);
         }
         self.index += 1;
@@ -139,24 +159,33 @@ fn io_of(entry: &TraceEntry, index: u64) -> Option<Io> {
 pub(crate) fn trace_ios(
     file: &File,
     replay: &Replay,
-) -> std::io::Result<impl Iterator<Item = Io> + Send + use<>> {
+) -> std::io::Result<impl Iterator<Item = std::io::Result<Io>> + Send + use<>> {
     let mut file = file.try_clone()?;
     file.rewind()?;
     let mut trace = reader(file)?;
     let (replay, mut index) = (replay.clone(), 0);
     Ok(std::iter::from_fn(move || {
         loop {
-            let entry = trace.next_entry().ok()??;
-            let entry = adapted(entry, &trace, &replay);
+            let entry = match trace.next_entry().transpose()? {
+                Ok(entry) => adapted(entry, &trace, &replay),
+                Err(error) => return Some(Err(std::io::Error::other(error))),
+            };
             if let Some(io) = entry.and_then(|entry| io_of(&entry, index)) {
                 index += 1;
-                return Some(io);
+                return Some(Ok(io));
             }
         }
     }))
 }
 
 impl IoSource for Replayer<'_> {
+    fn leave(&mut self) -> Leftover {
+        Leftover {
+            problem: self.take_problem(),
+            ..Leftover::default()
+        }
+    }
+
     fn next(&mut self, now: Nanos, _in_flight: u32) -> Next {
         let start = *self.start.get_or_insert(now);
         self.waited = self.waited.max(start);

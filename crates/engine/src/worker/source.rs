@@ -48,8 +48,9 @@ pub(crate) struct Leftover {
     pub(crate) unissued: [(u64, u64); 3],
     /// How the worker's time was shared, where it checked what it wrote.
     pub(crate) checks: Option<CheckTimes>,
-    /// Why the trace of its I/O is not whole, where one was asked for and is not.
-    pub(crate) unwritten: Option<EngineError>,
+    /// What it did not do of what was asked: a trace of its I/O that is not whole, one that was not replayed to its end, or
+    /// writes that were not checked.
+    pub(crate) problem: Option<EngineError>,
 }
 
 impl Next {

@@ -17,6 +17,7 @@ use super::full::IoSource;
 use super::rates::{Lanes, Turn};
 use super::replay::Replayer;
 use super::source::{Leftover, Next, Sourced, Verdict};
+use crate::{EngineError, TraceLeft};
 
 /// Lines that one worker tells at most.
 const LINES_MAX: usize = 100;
@@ -230,6 +231,27 @@ impl<'a> Verification<'a> {
         }
     }
 
+    /// Why not all of what was to be replayed or checked was, once.
+    fn take_problem(&mut self) -> Option<EngineError> {
+        if let Passes::Trace(trace) = &mut self.passes
+            && let Some(problem) = trace.take_problem()
+        {
+            return Some(problem);
+        }
+        let problem = self.program.take_problem()?;
+        let job = self.job.name.clone();
+        let why = problem.to_string();
+        Some(match &self.job.features.replay {
+            Some(replay) => EngineError::TraceChanged {
+                job,
+                path: replay.path.clone(),
+                left: TraceLeft::Unchecked,
+                why,
+            },
+            None => EngineError::Unchecked { job, why },
+        })
+    }
+
     fn save_state(&mut self) {
         let Some(path) = &self.verify.save_state else {
             return;
@@ -404,7 +426,7 @@ impl IoSource for Verification<'_> {
             lines: std::mem::take(&mut self.lines),
             unissued: self.program.unissued(),
             checks: (self.times.checks > Nanos::ZERO).then_some(self.times),
-            unwritten: None,
+            problem: self.take_problem(),
         }
     }
 }

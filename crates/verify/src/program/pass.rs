@@ -9,6 +9,7 @@ use fathom_workload::{Access, Coverage, Direction, Job, Limits, Mix, Placement, 
 use super::Drawn;
 use crate::directions::{Directions, KEPT_MAX, directions_follow_time};
 use crate::intervals::write_sizes;
+use crate::replay::Fingerprint;
 
 /// Sets the streams of the passes apart: pass 0 has the stream of an unverified job.
 const PASS_SALT: u64 = 0x9e37_79b9_0000_0000;
@@ -43,6 +44,8 @@ pub(super) struct Pass {
     writes: u64,
     bytes: u64,
     directions: Option<Directions>,
+    /// What the I/Os of a trace come to.
+    print: Option<Fingerprint>,
 }
 
 /// Whether a walk in order has all of its targets, block after block, whatever the sizes.
@@ -141,6 +144,7 @@ impl Passes {
             writes: 0,
             bytes: 0,
             directions: self.keeps_directions.then(Directions::default),
+            print: None,
         })
     }
 
@@ -233,6 +237,19 @@ impl Pass {
     fn took(&mut self, io: &Io) {
         self.ios += 1;
         self.bytes += u64::from(io.length);
+        if let Some(print) = &mut self.print {
+            print.add(io);
+        }
+    }
+
+    /// Its I/Os are those of a trace.
+    pub(super) fn of_trace(&mut self) {
+        self.print = Some(Fingerprint::default());
+    }
+
+    /// What the I/Os of a trace came to.
+    pub(super) fn print(&self) -> Fingerprint {
+        self.print.clone().unwrap_or_default()
     }
 
     /// The directions of its I/Os, where they are kept; once.
