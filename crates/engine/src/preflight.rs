@@ -13,7 +13,7 @@ use fathom_rawio::{
     self as rawio, Access, Durability, OpenHow, RingUnusable, SLOTS_MAX, probe_uring,
 };
 use fathom_units::{Bytes, Nanos};
-use fathom_verify::{Intervals, LayoutProblem};
+use fathom_verify::{Intervals, LayoutProblem, Program};
 use fathom_workload::generator::{SharedCursor, StreamError, StreamKey, WorkerStream};
 use fathom_workload::{Arrival, Backend, Caching, FileSet, Job, Pacing, Stage, Workload};
 
@@ -318,8 +318,12 @@ fn check_streams(workload: &Workload, targets: &Targets, problems: &mut Diagnost
             salt: job.salt,
         };
         let ranges = &targets.jobs[index].ranges;
-        if let Err(error) = WorkerStream::new(job, key, ranges, &SharedCursor::new()) {
-            problems.push(Diagnostic::error(error.to_string()));
+        let mut judged = WorkerStream::new(job, key, ranges, &SharedCursor::new()).map(drop);
+        if judged.is_ok() && job.features.verify.is_some() {
+            judged = Program::check_order(job, ranges);
+        }
+        if let Err(error) = judged {
+            problems.push((&error).into());
         }
     }
 }

@@ -9,10 +9,11 @@ use std::path::Path;
 use common::{LoopDevice, Told, job, stage};
 use fathom_engine::{Overwrite, RunOptions, RunOutcome, StopFlag, run};
 use fathom_record::{EndReason, OpStats};
-use fathom_units::{Bytes, Percent};
+use fathom_units::{Bytes, Iops, Percent};
 use fathom_workload::{
-    Access, Backend, Backlog, Caching, Checksum, Coverage, Direction, ExistingFiles, HeaderCheck,
-    Job, Mix, OnMismatch, SyncPolicy, TrimmedData, Verify, VerifyPhase, VerifyTrims, Workload,
+    Access, Backend, Backlog, Caching, Checksum, Coverage, Direction, DirectionRates,
+    ExistingFiles, HeaderCheck, Job, Mix, OnMismatch, Pacing, Poisson, SyncPolicy, TrimmedData,
+    Verify, VerifyPhase, VerifyTrims, Workload,
 };
 
 const SIZE: Bytes = Bytes::kib(256);
@@ -341,4 +342,52 @@ fn discarded_blocks_of_a_device_read_as_zeroes() {
     }
     let image = std::fs::read(device.image.path()).unwrap();
     assert!(image.iter().all(|byte| *byte == 0));
+}
+
+/// A job whose order of I/O no memory holds is refused before a stage ahead of it has written anything.
+#[test]
+fn an_order_that_cannot_be_kept_is_refused_before_the_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let [first, large] = ["first", "large"].map(|name| directory.path().join(name));
+    let block = Bytes::new(512);
+    let length = Bytes::new((block.get() << 29) + block.get());
+    std::fs::File::create(&large)
+        .unwrap()
+        .set_len(length.get())
+        .unwrap();
+    let mut job = writer(
+        &large,
+        Backend::Sync,
+        Caching::Buffered,
+        Verify::new(Checksum::Crc32c),
+    );
+    job.mix = Mix::reads(Percent::whole(50).unwrap());
+    job.block = fathom_workload::BlockSizes::uniform(block);
+    job.targets[0].length = Some(length);
+    job.features.rates = Some(DirectionRates {
+        rates: [Some(Pacing::Iops(Iops::new(1000))), None, None],
+        poisson: Poisson::Fixed,
+    });
+    let before = writer(
+        &first,
+        Backend::Sync,
+        Caching::Buffered,
+        Verify::new(Checksum::Crc32c),
+    );
+    let stages = [("before", before), ("large", job)].map(|(name, job)| stage(name, vec![job]));
+    let workload = Workload {
+        stages: stages.to_vec(),
+        seed: 1,
+    };
+    let options = RunOptions {
+        overwrite: Overwrite::Allowed,
+        ..RunOptions::default()
+    };
+    let error = run(&workload, &options, &StopFlag::new(), &mut Told::default()).unwrap_err();
+    let told = error.to_string();
+    assert!(
+        told.contains("536870913") && told.contains("larger blocks"),
+        "{told}"
+    );
+    assert!(!first.exists());
 }

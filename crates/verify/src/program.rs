@@ -233,6 +233,15 @@ impl Program {
         })
     }
 
+    /// Whether the order of a job's I/O on `ranges` can be kept, as far as that is known by now: files that are not there yet
+    /// may be longer when the job begins, and it is judged once more.
+    ///
+    /// # Errors
+    /// Where it cannot.
+    pub fn check_order(job: &Job, ranges: &[TargetRange]) -> Result<(), StreamError> {
+        Passes::new(job, StreamKey::default(), ranges).check_order()
+    }
+
     /// The same of a job that replays a trace, of which `walks` yield the I/O that [`Program::next_of`] is given. There is one
     /// pass.
     #[must_use]

@@ -73,7 +73,8 @@ impl Passes {
         let in_passes = each_once && job.mix.write > Percent::ZERO;
         let more = limits.bytes.map(fathom_units::Bytes::get);
         let bytes_until = more.filter(|bytes| in_passes && *bytes > total);
-        let keeps_directions = directions_follow_time(job);
+        // Of a trace they stand in the trace.
+        let keeps_directions = directions_follow_time(job) && job.features.replay.is_none();
         let mut job = job.clone();
         job.limits = Limits {
             time_based: false,
