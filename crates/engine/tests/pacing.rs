@@ -461,6 +461,29 @@ fn shares_of_a_flow_are_kept() {
     assert!((2.4..3.6).contains(&ratio), "{ratio}");
 }
 
+/// A queue that drains to its low mark is filled up before anything that has completed meanwhile is taken.
+#[test]
+fn a_drained_queue_is_filled_up() {
+    let directory = tempfile::tempdir().unwrap();
+    for backend in [Backend::IoUring, Backend::Libaio] {
+        let mut job = job(&directory.path().join("file"), Bytes::mib(1));
+        (job.backend, job.depth) = (backend, 16);
+        job.features.batches = Some(Batches {
+            submit: 4,
+            complete_min: 4,
+            complete_max: 4,
+            low: 8,
+        });
+        let worker = run(vec![job]).remove(0);
+        // Filled from 0 in four calls, then from 8 in two: at 12 and at 16.
+        assert_eq!(
+            worker.depth_levels,
+            [0, 0, 4, 128, 124, 0, 0],
+            "{backend:?}"
+        );
+    }
+}
+
 #[test]
 fn nothing_is_lost_where_blocks_overlap_or_queues_drain() {
     let mut job = null_job(Nanos::from_secs(9));
