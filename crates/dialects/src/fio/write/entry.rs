@@ -9,7 +9,7 @@ use fathom_record::{
 };
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::{Direction, Features, FileOperation, Job, OnMismatch};
+use fathom_workload::{Backend, Direction, Features, FileOperation, Job, OnMismatch};
 use serde::{Deserialize, Serialize};
 
 use super::priorities::{self, ByPriority};
@@ -366,8 +366,10 @@ impl<'a> Entry<'a> {
     }
 
     fn add(&mut self, job: &Job, result: &StageResult, worker: &WorkerStats) {
-        self.began = true;
-        if self.started_unix_ms == 0 {
+        // One whose run ended before its delay was over never began.
+        let began = worker.started >= job.limits.start_delay || worker.measured > Nanos::ZERO;
+        self.began |= began;
+        if self.started_unix_ms == 0 && began {
             self.started_unix_ms = result.started_unix_ns / 1_000_000;
         }
         if let Some(error) = worker.errors.first() {
@@ -424,14 +426,27 @@ impl<'a> Entry<'a> {
         self.context_switches += worker.usage.context_switches;
         self.minor_faults += worker.usage.minor_faults;
         self.major_faults += worker.usage.major_faults;
-        for (mine, theirs) in [
-            (&mut self.depth_levels, &worker.depth_levels),
-            (&mut self.submit_batches, &worker.submit_batches),
-            (&mut self.complete_batches, &worker.complete_batches),
-        ] {
+        self.add_levels(job, worker);
+    }
+
+    fn add_levels(&mut self, job: &Job, worker: &WorkerStats) {
+        let add = |mine: &mut [u64; 7], theirs: &[u64; 7]| {
             for (mine, theirs) in mine.iter_mut().zip(theirs) {
                 *mine += theirs;
             }
+        };
+        add(&mut self.depth_levels, &worker.depth_levels);
+        // fio's null engine does what comes one by one without a call, and counts none.
+        if job.backend != Backend::Null || job.depth > 1 {
+            add(&mut self.submit_batches, &worker.submit_batches);
+            add(&mut self.complete_batches, &worker.complete_batches);
+        }
+        // As a sync, each call takes the place of an I/O; none follows the last write.
+        if let Some(range) = job.features.files.sync_range {
+            let writes = worker.directions[Direction::Write as usize].as_ref();
+            let writes = writes.map_or(0, OpStats::ios);
+            let level = job.depth.max(1).ilog2().min(6) as usize;
+            self.depth_levels[level] += writes.saturating_sub(1) / u64::from(range.every.max(1));
         }
     }
 

@@ -289,6 +289,57 @@ fn errors_and_stages_that_were_not_reached() {
     );
 }
 
+/// `exitall` ends a job in its delay: fio tells of no start and no latency target.
+#[test]
+fn a_job_that_ended_in_its_delay_never_began() {
+    let input = input(&["--size=8m", "--name=a", "--name=b", "--startdelay=3"]);
+    let mut results = results(&input.workload);
+    let mut ended = WorkerStats::new(1, 0);
+    for (started, began) in [(Nanos::from_millis(5), false), (Nanos::from_secs(3), true)] {
+        ended.started = started;
+        results[0].workers[1] = ended.clone();
+        let document: serde_json::Value =
+            serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+        let job = &document["jobs"][1];
+        assert_eq!(job.get("latency_depth").is_some(), began);
+        assert_eq!(job["job_start"] != 0, began);
+        assert_ne!(document["jobs"][0]["job_start"], 0);
+    }
+}
+
+/// fio's shares of its classes are of reads, writes and trims; syncs are counted in them, so that there is more than all.
+#[test]
+fn calls_are_counted_as_by_fio() {
+    let all = serde_json::json!(100.0);
+    for (rest, classes, expected) in [
+        ("--sync_file_range=write:4", "iodepth_level", ("1", 24.95)),
+        ("--sync_file_range=write:2000", "iodepth_level", ("1", 0.0)),
+        (
+            "--sync_file_range=write:2 --ioengine=libaio --iodepth=9",
+            "iodepth_level",
+            ("8", 49.95),
+        ),
+        ("--ioengine=null", "iodepth_submit", ("4", 0.0)),
+        (
+            "--ioengine=null --iodepth=2",
+            "iodepth_submit",
+            ("4", 100.0),
+        ),
+        ("--ioengine=null", "iodepth_complete", ("4", 0.0)),
+    ] {
+        let arguments = format!("--name=j --size=8m --rw=write {rest}");
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let input = input(&arguments);
+        let results = results(&input.workload);
+        let document: serde_json::Value =
+            serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+        let job = &document["jobs"][0];
+        let (class, share) = expected;
+        assert_eq!(job[classes][class], share, "{rest}: {}", job[classes]);
+        assert_eq!(job["iodepth_level"]["4"], all);
+    }
+}
+
 #[test]
 fn latency_targets_are_told_as_typed() {
     let input = input(&[
