@@ -299,7 +299,8 @@ impl<'a> Planner<'a> {
             }
             let group = self.report_group(settings);
             let salt = self.salt(settings);
-            let verify = match self.verify(settings, name) {
+            let trace_writes = replayed.as_ref().map(Replayed::writes);
+            let verify = match self.verify(settings, trace_writes, name) {
                 Ok(verify) => verify,
                 Err(error) => {
                     return unreadable(settings, (name, "verify_pattern"), &error, diagnostics);
@@ -413,13 +414,18 @@ impl<'a> Planner<'a> {
     }
 
     /// What the next job checks.
-    fn verify(&self, settings: &Settings, name: &str) -> Result<Option<Box<Verify>>, PatternError> {
+    fn verify(
+        &self,
+        settings: &Settings,
+        trace_writes: Option<bool>,
+        name: &str,
+    ) -> Result<Option<Box<Verify>>, PatternError> {
         let place = StatePlace {
             folder: self.aux_path.as_deref(),
             job: name,
             number: self.jobs.len(),
         };
-        verify::build(settings, place, self.context.files)
+        verify::build(settings, trace_writes, place, self.context.files)
     }
 
     /// Gives a job what it tells of its single I/Os.

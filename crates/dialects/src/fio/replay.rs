@@ -283,6 +283,11 @@ fn largest(summary: &TraceSummary) -> u64 {
 }
 
 impl Replayed {
+    /// Whether the trace writes, whatever the job says of its pattern.
+    pub fn writes(&self) -> bool {
+        self.summary.ios[Direction::Write as usize] > 0
+    }
+
     /// Makes `job` replay it. What the job says of pattern, sizes, rates and ends has no meaning any more.
     pub fn apply(self, job: &mut Job) {
         let size = |way: usize| match (way, self.summary.largest[way]) {

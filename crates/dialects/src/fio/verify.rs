@@ -43,12 +43,13 @@ impl StatePlace<'_> {
     }
 }
 
-/// What is checked, if anything is.
+/// What is checked, if anything is; `trace_writes` says of a job that replays a trace whether that writes.
 ///
 /// # Errors
 /// A file named by the pattern that cannot be read.
 pub fn build(
     settings: &Settings,
+    trace_writes: Option<bool>,
     place: StatePlace<'_>,
     files: &dyn Files,
 ) -> Result<Option<Box<Verify>>, PatternError> {
@@ -108,7 +109,7 @@ pub fn build(
         } else {
             VerifyTrust::Completed
         },
-        save_state: (given.save && writes).then(|| state.clone()),
+        save_state: (given.save && trace_writes.unwrap_or(writes)).then(|| state.clone()),
         load_state: given.load.then_some(state),
         trims: trims(settings),
         ..Verify::new(kind)

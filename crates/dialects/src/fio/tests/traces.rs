@@ -10,6 +10,17 @@ fn a_trace_is_verified_once_it_was_replayed() {
     let job = replayed("verify=md5\n").unwrap();
     let verify = job.features.verify.as_deref().unwrap();
     assert!(job.features.replay.is_some() && verify.phase == VerifyPhase::AfterPass);
+    // It is the trace that writes, and the state of a job that writes is saved.
+    for (rest, saves) in [
+        ("", true),
+        ("rw=randwrite\n", true),
+        ("replay_skip=write\nrw=write\n", false),
+        ("verify_state_save=0\n", false),
+    ] {
+        let job = replayed(&format!("verify=md5\n{rest}")).unwrap();
+        let verify = job.features.verify.as_deref().unwrap();
+        assert_eq!(verify.save_state.is_some(), saves, "{rest}");
+    }
     let error = replayed("verify=md5\nverify_only\n").unwrap_err();
     let expected = "job `j`: `verify_only` checks no trace that an earlier run replayed";
     assert_eq!(error.0[0].message, expected);
