@@ -42,6 +42,7 @@ fn read_all(text: String, arguments: &[String]) {
         page_size: Bytes::kib(4),
         processors: 2,
         memory_mib: 100,
+        clock: |_| None,
     };
     match fio::read(arguments, &context) {
         Ok(input) => {

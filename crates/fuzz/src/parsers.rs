@@ -168,6 +168,7 @@ fn read_fio(arguments: &[String], files: &OneText<'_>, outcome: &mut Outcome) {
         page_size: Bytes::kib(4),
         processors: 2,
         memory_mib: 100,
+        clock: |_| None,
     };
     match fio::read(arguments, &context) {
         Ok(input) => {

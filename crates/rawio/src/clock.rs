@@ -34,6 +34,21 @@ pub fn wall_clock() -> u64 {
         .map_or(0, |since| since.as_nanos() as u64)
 }
 
+/// What the clock of this number of Linux's is ahead of the wall clock, in ns; `None` where there is no such clock.
+pub fn ahead_of_wall(clock: u32) -> Option<i64> {
+    let read = |clock: libc::clockid_t| {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: `time` is a valid timespec; a clock that does not exist is told by the result.
+        let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
+        (result == 0).then(|| time.tv_sec.saturating_mul(1_000_000_000) + time.tv_nsec)
+    };
+    let number = libc::clockid_t::try_from(clock).ok()?;
+    Some(read(number)? - read(libc::CLOCK_REALTIME)?)
+}
+
 /// Sleeps until `moment` of [`Clock`], or until a signal is handled by this thread.
 pub fn sleep_until(moment: Nanos) {
     let time = timespec(moment);
@@ -144,6 +159,17 @@ mod tests {
             sleep_until(until);
         }
         assert!(Clock::now() >= until);
+    }
+
+    #[test]
+    fn clocks_are_told_by_the_wall_clock() {
+        let ahead = ahead_of_wall(libc::CLOCK_MONOTONIC as u32).unwrap();
+        let wall = wall_clock().saturating_add_signed(ahead);
+        let apart = Clock::now().get().abs_diff(wall);
+        assert!(apart < 1_000_000_000, "{apart} ns");
+        let none = ahead_of_wall(0).unwrap();
+        assert!(none.abs() < 1_000_000_000, "{none} ns");
+        assert_eq!(ahead_of_wall(1000), None);
     }
 
     #[test]

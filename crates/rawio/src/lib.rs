@@ -39,7 +39,8 @@ pub use attributes::{may_read, touch};
 pub use buffer::map_large_allocations;
 pub use calls::{Calls, Submitter};
 pub use clock::{
-    Clock, ThreadUsage, precise_timers, short_slices, sleep_until, thread_usage, wall_clock,
+    Clock, ThreadUsage, ahead_of_wall, precise_timers, short_slices, sleep_until, thread_usage,
+    wall_clock,
 };
 pub use clock_test::{CounterReading, CounterTest, has_counter, test_counters};
 pub use credentials::{FileRights, become_user};

@@ -36,6 +36,7 @@ pub fn read(text: &str) -> Result<Workload, Diagnostics> {
         page_size: Bytes::kib(4),
         processors: 1,
         memory_mib: 0,
+        clock: |_| None,
     };
     let mut read = fio::read(&["-".to_owned()], &context)?.workload;
     for job in read.stages.iter_mut().flat_map(|stage| &mut stage.jobs) {

@@ -172,11 +172,13 @@ pub struct ReadContext<'a> {
     pub processors: u32,
     /// `$mb_memory`.
     pub memory_mib: u64,
+    /// What the clock of this number of Linux's is ahead of the wall clock, in ms; `None` where it is not known.
+    pub clock: fn(u32) -> Option<i64>,
 }
 
 impl<'a> ReadContext<'a> {
     /// This machine's environment and processors, its files through `files`, and no entropy: give `entropy` a fresh
-    /// value where runs shall differ.
+    /// value where runs shall differ, and `clock` where the times of other clocks than the wall clock are told.
     pub fn of_system(files: &'a dyn Files) -> Self {
         let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let kib = memory
@@ -197,6 +199,7 @@ impl<'a> ReadContext<'a> {
             page_size: Bytes::kib(4),
             processors: u32::try_from(processors).unwrap_or(u32::MAX),
             memory_mib: kib.unwrap_or(0) / 1024,
+            clock: |_| None,
         }
     }
 }

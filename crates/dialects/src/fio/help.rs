@@ -119,7 +119,7 @@ fn describe(row: &OptionRow) -> String {
     let support = match row.support {
         Support::Built => "carried",
         Support::NoEffect => "accepted, without effect",
-        Support::Only(value) | Support::AtRun(value) => &format!("only {value} is carried"),
+        Support::AtRun(value) => &format!("only {value} is carried"),
         Support::NotYet => "not built yet",
         Support::WithEngine => "accepted, for engines and devices that are not carried",
         Support::Withdrawn => "withdrawn from fio",

@@ -291,8 +291,8 @@ pub struct JobLogs {
     pub issue_time: bool,
     /// Lines are added to what the files hold.
     pub append: bool,
-    /// Times are of the wall clock.
-    pub wall_clock: bool,
+    /// Times are of a clock that is so many ms ahead of the wall clock; `None`: from the job's start.
+    pub ahead_ms: Option<i64>,
     /// Buckets of a histogram are added up in groups of two to the power of this.
     pub coarseness: u32,
     /// Files are compressed.
@@ -357,6 +357,8 @@ pub struct FioJobMeta {
     /// Whether the errors that it went on after are told: it was to go on after some kind of them, whether it can meet that
     /// kind or not.
     pub tells_errors: bool,
+    /// What the clock by which its start is told is ahead of the wall clock, in ms.
+    pub start_ahead_ms: i64,
     /// Its logs.
     pub logs: JobLogs,
 }

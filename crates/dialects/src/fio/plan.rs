@@ -486,7 +486,10 @@ impl<'a> Planner<'a> {
     fn logs(&self, settings: &Settings, job: &Job) -> JobLogs {
         let one_size = |(least, most): (u64, u64)| if least == most { least } else { 0 };
         let block = job::block_range(settings).map(one_size);
-        settings.log.of_job(&job.name, self.jobs.len() + 1, block)
+        JobLogs {
+            ahead_ms: settings.log.ahead_ms(self.context.clock),
+            ..settings.log.of_job(&job.name, self.jobs.len() + 1, block)
+        }
     }
 
     fn meta(
@@ -532,6 +535,7 @@ impl<'a> Planner<'a> {
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
             tells_errors: settings.control.survived.any(),
+            start_ahead_ms: settings.log.start_ahead_ms(self.context.clock),
             logs,
         }
     }

@@ -286,7 +286,6 @@ impl Settings {
             match row.support {
                 Support::Built => self.apply(&mut reader),
                 Support::NoEffect | Support::WithEngine => reader.check_kind(),
-                Support::Only(value) => reader.expect(value),
                 Support::NotYet => reader.not_yet(),
                 Support::AtRun(default) => match reader.unlike(default) {
                     Some(refusal) => drop(self.control.refused_at_run.insert(row.name, refusal)),

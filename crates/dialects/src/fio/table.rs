@@ -50,9 +50,7 @@ pub enum Support {
     Built,
     /// Read, and without effect here: what it asks for is so anyway, or changes nothing that is measured.
     NoEffect,
-    /// Only this value (fio's default) is carried; every other is refused as not built yet.
-    Only(&'static str),
-    /// As [`Support::Only`], but refused where a job is to be run alone: `--parse-only` takes every value that fio takes.
+    /// Only this value (fio's default) is carried in a run; `--parse-only` takes every value that fio takes.
     AtRun(&'static str),
     /// Refused as not built yet, whatever its value.
     NotYet,

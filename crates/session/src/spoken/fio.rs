@@ -15,6 +15,7 @@ use crate::{Code, Console, Failure, Input, tell_warnings};
 pub fn read_context() -> ReadContext<'static> {
     ReadContext {
         entropy: fathom_rawio::wall_clock(),
+        clock: |number| fathom_rawio::ahead_of_wall(number).map(|ahead| ahead / 1_000_000),
         ..ReadContext::of_system(&SystemFiles)
     }
 }

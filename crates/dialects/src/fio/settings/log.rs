@@ -37,7 +37,9 @@ pub struct LogSettings {
     priority: bool,
     issue_time: bool,
     per_job: bool,
-    wall_clock: bool,
+    absolute: bool,
+    clock: u32,
+    start_clock: u32,
     store_compressed: bool,
     no_latency: bool,
     no_submit: bool,
@@ -62,7 +64,9 @@ impl Default for LogSettings {
             priority: false,
             issue_time: false,
             per_job: true,
-            wall_clock: false,
+            absolute: false,
+            clock: WALL_CLOCK,
+            start_clock: WALL_CLOCK,
             store_compressed: false,
             no_latency: false,
             no_submit: false,
@@ -99,7 +103,9 @@ impl Settings {
             "log_prio" => set(&mut log.priority, reader.switch()),
             "log_issue_time" => set(&mut log.issue_time, reader.switch()),
             "per_job_logs" => set(&mut log.per_job, reader.switch()),
-            "log_alternate_epoch" => set(&mut log.wall_clock, reader.switch()),
+            "log_alternate_epoch" => set(&mut log.absolute, reader.switch()),
+            "log_alternate_epoch_clock_id" => set(&mut log.clock, clock(reader)),
+            "job_start_clock_id" => set(&mut log.start_clock, clock(reader)),
             "log_store_compressed" => set(&mut log.store_compressed, reader.switch()),
             "disable_lat" => set(&mut log.no_latency, reader.switch()),
             "disable_slat" => set(&mut log.no_submit, reader.switch()),
@@ -115,6 +121,27 @@ impl Settings {
         }
         true
     }
+}
+
+/// Linux's number of the wall clock, which is fio's default.
+const WALL_CLOCK: u32 = 0;
+
+/// Linux's number of a clock that goes on by itself: others count the time of a process or thread, or are none, where fio
+/// writes what happens to be in memory.
+fn clock(reader: &mut ValueReader<'_>) -> Option<u32> {
+    const CLOCKS: [u32; 9] = [0, 1, 4, 5, 6, 7, 8, 9, 11];
+    let number = reader.number(Counts::Things, 0, u64::from(u32::MAX))?;
+    let number = u32::try_from(number).ok();
+    let known = number.filter(|number| CLOCKS.contains(number));
+    if known.is_none() {
+        let hint = "0 is the wall clock (CLOCK_REALTIME), 1 the one since the machine's start (CLOCK_MONOTONIC); 4 to 9 \
+                    and 11 are their kin";
+        reader.refuse(
+            "no clock that tells when a job began",
+            Some(hint.to_owned()),
+        );
+    }
+    known
 }
 
 /// As in fio an option without `=` asks for the log by the name it was given before, such as in `[global]`.
@@ -164,6 +191,17 @@ impl LogSettings {
             bandwidth: Nanos::from_millis(lengths[0]),
             iops: Nanos::from_millis(lengths[1]),
         })
+    }
+
+    /// What the clock of logged times is ahead of the wall clock, in ms, as `clock` tells of one by its number; `None` where
+    /// times count from the job's start.
+    pub fn ahead_ms(&self, clock: fn(u32) -> Option<i64>) -> Option<i64> {
+        (self.absolute).then(|| clock(self.clock).unwrap_or(0))
+    }
+
+    /// The same of the clock by which a job's start is told.
+    pub fn start_ahead_ms(&self, clock: fn(u32) -> Option<i64>) -> i64 {
+        clock(self.start_clock).unwrap_or(0)
     }
 
     /// The logs of the job `name`, which is the `number`th of all, from 1; `block` is the size of its blocks by
@@ -225,7 +263,7 @@ impl LogSettings {
             priority: self.priority,
             issue_time: self.issue_time,
             append: !self.per_job,
-            wall_clock: self.wall_clock,
+            ahead_ms: None,
             coarseness: self.coarseness,
             compressed: self.store_compressed,
             block,

@@ -575,25 +575,6 @@ impl<'a> ValueReader<'a> {
         Some((list, precision))
     }
 
-    /// Accepts fio's default alone.
-    pub fn expect(&mut self, default: &str) {
-        let Some(text) = self.option.value.as_deref() else {
-            return self.not_yet();
-        };
-        let number = |text: &str| values::number(text.trim(), 1024).map(|number| number.value);
-        let equal =
-            text.trim() == default || (number(text).is_some() && number(text) == number(default));
-        if equal {
-            return;
-        }
-        let name = self.row.name;
-        let message = format!("`{name}={text}` is known to fio, but not built yet");
-        self.refuse(
-            &message,
-            Some(format!("only `{name}={default}` is carried")),
-        );
-    }
-
     /// Checks the value, and says why a job with it cannot be run; nothing where it is the default.
     pub fn unlike(&mut self, default: &str) -> Option<Diagnostic> {
         self.check_kind();

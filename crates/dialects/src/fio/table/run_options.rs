@@ -1,7 +1,7 @@
 //! Options of engines in general, time, rate, statistics and the machine.
 
 use super::Kind::{Decimals, Flag, Micros, Number, OptionalText, Seconds, Switch, Text, Word};
-use super::Support::{AtRun, Built, NoEffect, NotYet, Only, ProfileOnly};
+use super::Support::{AtRun, Built, NoEffect, NotYet, ProfileOnly};
 use super::{OptionRow, row};
 
 /// In the order of fio's own documentation.
@@ -79,7 +79,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("log_compression_cpus", &[], Text, NoEffect, "Processors that compress logs"),
     row("log_store_compressed", &[], Switch, Built, "Leave logs compressed"),
     row("log_alternate_epoch", &["log_unix_epoch"], Switch, Built, "Log wall-clock times"),
-    row("log_alternate_epoch_clock_id", &[], Number, Only("0"), "Clock of logged times"),
+    row("log_alternate_epoch_clock_id", &[], Number, Built, "Clock of logged times"),
     row("block_error_percentiles", &[], Switch, AtRun("0"), "Percentiles of trims until a block fails"),
     row("bwavgtime", &[], Number, Built, "Time of a bandwidth sample in ms"),
     row("iopsavgtime", &[], Number, Built, "Time of an IOPS sample in ms"),
@@ -97,7 +97,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("disable_slat", &[], Switch, Built, "Do not measure submission latency"),
     row("disable_bw_measurement", &["disable_bw"], Switch, Built, "Do not sample bandwidth"),
     row("gtod_cpu", &[], Number, NoEffect, "Processor that reads the clock for all"),
-    row("job_start_clock_id", &[], Number, NoEffect, "Clock of the job's start"),
+    row("job_start_clock_id", &[], Number, Built, "Clock of the job's start"),
     row("unified_rw_reporting", &[], Word, Built, "Report all directions as one"),
     row("continue_on_error", &[], Word, Built, "Go on after a failed I/O"),
     row("ignore_error", &[], Text, Built, "Errors that do not count"),

@@ -279,6 +279,39 @@ fn jobs_end_and_await_each_other() {
     );
 }
 
+/// The second clock of this test is five seconds behind the wall clock.
+#[test]
+fn times_are_told_by_another_clock() {
+    for (options, of_logs, of_start) in [
+        ("", None, 0),
+        ("log_unix_epoch=1\n", Some(0), 0),
+        ("log_alternate_epoch_clock_id=1\n", None, 0),
+        (
+            "log_alternate_epoch=1\nlog_alternate_epoch_clock_id=1\n",
+            Some(-5_000),
+            0,
+        ),
+        (
+            "log_alternate_epoch=1\njob_start_clock_id=1\n",
+            Some(0),
+            -5_000,
+        ),
+    ] {
+        let text = format!("[j]\nsize=1m\nioengine=null\n{options}");
+        let job = read_text(&text).unwrap().jobs.remove(0);
+        assert_eq!(
+            (job.logs.ahead_ms, job.start_ahead_ms),
+            (of_logs, of_start),
+            "{options}"
+        );
+    }
+    // That of a process's time, and none at all.
+    for number in [2, 99] {
+        let text = format!("[j]\nsize=1m\njob_start_clock_id={number}\n");
+        check_error(&text, &["no clock that tells when a job began"]);
+    }
+}
+
 #[test]
 fn a_start_is_drawn_between_two_times() {
     let text = "[j]\nsize=1m\nioengine=null\nstartdelay=2-5\nnumjobs=50\n";

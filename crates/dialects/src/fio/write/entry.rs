@@ -370,7 +370,8 @@ impl<'a> Entry<'a> {
         let began = worker.started >= job.limits.start_delay || worker.measured > Nanos::ZERO;
         self.began |= began;
         if self.started_unix_ms == 0 && began {
-            self.started_unix_ms = result.started_unix_ns / 1_000_000;
+            let started = result.started_unix_ns + job.limits.start_delay.get();
+            self.started_unix_ms = started / 1_000_000;
         }
         if let Some(error) = worker.errors.first() {
             let number = if error.errno == 0 { EIO } else { error.errno };

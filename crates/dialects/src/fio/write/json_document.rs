@@ -57,11 +57,16 @@ pub fn options(options: &[(String, String)]) -> Json {
 
 pub fn job(entry: &Entry<'_>, group: &[GroupWay; 3], elapsed: u64, bins: Buckets) -> Json {
     let meta = entry.meta;
+    // By another clock; 0 stands for a job that never began.
+    let started = (entry.started_unix_ms).saturating_add_signed(match entry.started_unix_ms {
+        0 => 0,
+        _ => meta.start_ahead_ms,
+    });
     let percentiles = &entry.last.percentiles;
     let mut pairs = vec![
         pair("jobname", Json::Text(meta.name.clone())),
         pair("groupid", Json::Whole(u64::from(meta.group))),
-        pair("job_start", Json::Whole(entry.started_unix_ms)),
+        pair("job_start", Json::Whole(started)),
         pair("error", Json::Whole(u64::from(entry.error.unsigned_abs()))),
         pair("eta", Json::Whole(0)),
         pair("elapsed", Json::Whole(elapsed)),

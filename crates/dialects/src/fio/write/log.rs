@@ -28,7 +28,7 @@ impl<'a> LogLines<'a> {
     pub fn new(logs: &'a JobLogs, begun_unix_ms: u64) -> Self {
         Self {
             logs,
-            begun_ms: if logs.wall_clock { begun_unix_ms } else { 0 },
+            begun_ms: (logs.ahead_ms).map_or(0, |ahead| begun_unix_ms.saturating_add_signed(ahead)),
             open: vec![None; logs.files.len()],
         }
     }
@@ -280,8 +280,13 @@ mod tests {
         );
         check_io(
             LogKind::Iops,
-            |logs| logs.wall_clock = true,
+            |logs| logs.ahead_ms = Some(0),
             "1000008, 1, 1, 8192, 0",
+        );
+        check_io(
+            LogKind::Iops,
+            |logs| logs.ahead_ms = Some(-999_000),
+            "1008, 1, 1, 8192, 0",
         );
     }
 

@@ -304,6 +304,15 @@ fn a_job_that_ended_in_its_delay_never_began() {
         assert_eq!(job.get("latency_depth").is_some(), began);
         assert_eq!(job["job_start"] != 0, began);
         assert_ne!(document["jobs"][0]["job_start"], 0);
+        // It is the end of the delay, and by the clock that the job names.
+        let mut other = input.clone();
+        other.jobs[1].start_ahead_ms = -1_795_201_000_000;
+        let document: serde_json::Value =
+            serde_json::from_str(&write_json(&other, &run(&results))).unwrap();
+        assert_eq!(
+            document["jobs"][1]["job_start"],
+            if began { 47_000 } else { 0 }
+        );
     }
 }
 
