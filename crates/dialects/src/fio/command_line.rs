@@ -77,9 +77,10 @@ enum Own {
     Trigger,
     TriggerFile,
     TriggerTimeout,
+    TriggerRemote,
     NoEffect,
     OfVerb,
-    NotYet,
+    Withdrawn,
 }
 
 /// fio's options that are no options of a job.
@@ -106,7 +107,7 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("terse-version", Takes::Required, Own::TerseVersion),
     ("aux-path", Takes::Required, Own::AuxPath),
     ("append-terse", Takes::Optional, Own::AppendTerse),
-    ("latency-log", Takes::Required, Own::NotYet),
+    ("latency-log", Takes::Required, Own::Withdrawn),
     ("bandwidth-log", Takes::Optional, Own::BandwidthLog),
     ("debug", Takes::Required, Own::Debug),
     ("inflate-log", Takes::Required, Own::InflateLog),
@@ -122,7 +123,7 @@ const OWN: &[(&str, Takes, Own)] = &[
     ("trigger-file", Takes::Required, Own::TriggerFile),
     ("trigger-timeout", Takes::Required, Own::TriggerTimeout),
     ("trigger", Takes::Required, Own::Trigger),
-    ("trigger-remote", Takes::Required, Own::NotYet),
+    ("trigger-remote", Takes::Required, Own::TriggerRemote),
     ("merge-blktrace-only", Takes::Nothing, Own::MergeTraces),
 ];
 
@@ -430,7 +431,18 @@ impl<'a> Reader<'a> {
                 let message = format!("`--{name}` has its place in `fathom fio …` alone");
                 self.refuse(index, &message);
             }
-            Own::NotYet => self.not_yet(index, &format!("`--{name}`")),
+            Own::TriggerRemote => {
+                let message = "`--trigger-remote` is run by servers whose jobs a trigger ends, and ends none here";
+                let hint = "`--trigger` names the command of this machine";
+                let warning = Diagnostic::warning(message).at(self.location(index));
+                self.diagnostics.push(warning.hint(hint));
+            }
+            Own::Withdrawn => {
+                let error = Diagnostic::error(format!("`--{name}` is withdrawn from fio"));
+                let hint = "each job has logs of its own: `write_lat_log`";
+                self.diagnostics
+                    .push(error.at(self.location(index)).hint(hint));
+            }
         }
     }
 
@@ -557,10 +569,6 @@ impl<'a> Reader<'a> {
         let location = self.location(index);
         self.diagnostics
             .push(Diagnostic::error(message).at(location));
-    }
-
-    fn not_yet(&mut self, index: usize, what: &str) {
-        self.refuse(index, &format!("{what} is known to fio, but not built yet"));
     }
 
     /// The arguments as one line, pointing at one of them; that one alone where the line would be too long to show.

@@ -320,3 +320,19 @@ fn fio_goes_on_without_a_debug_area_that_is_none() {
     assert!(input.output.debug.io);
     assert_eq!(input.warnings.0[0].message, "`--debug` knows no `foo`");
 }
+
+/// fio sends the command to its servers when a trigger is pulled, and does nothing with it where there are none.
+#[test]
+fn a_trigger_of_servers_is_none_of_this_machine() {
+    let words = ["--trigger-remote=reboot", "--name=x", "--size=1m"];
+    let input = read_in(&Memory::default(), &words).unwrap();
+    assert!(!input.output.trigger.is_set() && input.output.trigger.command.is_none());
+    let warned = &input.warnings.0[0].message;
+    assert!(
+        warned.starts_with("`--trigger-remote` is run by servers"),
+        "{warned}"
+    );
+    let withdrawn = ["--latency-log=x", "--name=x", "--size=1m"];
+    let errors = read_in(&Memory::default(), &withdrawn).unwrap_err();
+    assert_eq!(errors.0[0].message, "`--latency-log` is withdrawn from fio");
+}
