@@ -449,6 +449,8 @@ fn batches(pacing: &PacingSettings, depth: u32) -> Option<Batches> {
     let submit = pacing.batch.unwrap_or(1).min(depth);
     let complete_min = pacing.complete_min.unwrap_or(1).min(depth);
     let complete_max = match pacing.complete_max {
+        // Left out, it is the least number in fio: a queue drains to its low mark, and not below.
+        None | Some(0) if pacing.low > 0 => complete_min.max(1),
         None | Some(0) => depth,
         Some(most) => most.clamp(complete_min.max(1), depth),
     };

@@ -231,3 +231,24 @@ fn a_mix_of_one_direction_has_its_rate_alone() {
         (Arrival::Closed, None, none),
     );
 }
+
+/// fio takes as many completions as are asked for at least, where no more are asked for: a queue drains to its low mark.
+#[test]
+fn a_queue_drains_to_its_low_mark_exactly() {
+    let low = "ioengine=libaio\niodepth=16\niodepth_low=4";
+    for (rest, taken) in [
+        ("", (1, 1)),
+        ("\niodepth_batch_complete_min=3", (3, 3)),
+        ("\niodepth_batch_complete_max=0", (1, 1)),
+        ("\niodepth_batch_complete_max=9", (1, 9)),
+    ] {
+        check(
+            &format!("{low}{rest}"),
+            |job| {
+                let batches = job.features.batches.unwrap();
+                (batches.complete_min, batches.complete_max, batches.low)
+            },
+            (taken.0, taken.1, 4),
+        );
+    }
+}
