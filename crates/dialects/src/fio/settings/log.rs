@@ -131,15 +131,12 @@ const WALL_CLOCK: u32 = 0;
 fn clock(reader: &mut ValueReader<'_>) -> Option<u32> {
     const CLOCKS: [u32; 9] = [0, 1, 4, 5, 6, 7, 8, 9, 11];
     let number = reader.number(Counts::Things, 0, u64::from(u32::MAX))?;
-    let number = u32::try_from(number).ok();
-    let known = number.filter(|number| CLOCKS.contains(number));
+    let known = (u32::try_from(number).ok()).filter(|number| CLOCKS.contains(number));
     if known.is_none() {
         let hint = "0 is the wall clock (CLOCK_REALTIME), 1 the one since the machine's start (CLOCK_MONOTONIC); 4 to 9 \
                     and 11 are their kin";
-        reader.refuse(
-            "no clock that tells when a job began",
-            Some(hint.to_owned()),
-        );
+        let message = format!("clock {number} does not tell when a job began");
+        reader.refuse(&message, Some(hint.to_owned()));
     }
     known
 }

@@ -308,7 +308,8 @@ fn times_are_told_by_another_clock() {
     // That of a process's time, and none at all.
     for number in [2, 99] {
         let text = format!("[j]\nsize=1m\njob_start_clock_id={number}\n");
-        check_error(&text, &["no clock that tells when a job began"]);
+        let expected = format!("clock {number} does not tell when a job began");
+        check_error(&text, &[&expected]);
     }
 }
 
