@@ -431,18 +431,7 @@ impl<'a> Reader<'a> {
                 let message = format!("`--{name}` has its place in `fathom fio …` alone");
                 self.refuse(index, &message);
             }
-            Own::TriggerRemote => {
-                let message = "`--trigger-remote` is run by servers whose jobs a trigger ends, and ends none here";
-                let hint = "`--trigger` names the command of this machine";
-                let warning = Diagnostic::warning(message).at(self.location(index));
-                self.diagnostics.push(warning.hint(hint));
-            }
-            Own::Withdrawn => {
-                let error = Diagnostic::error(format!("`--{name}` is withdrawn from fio"));
-                let hint = "each job has logs of its own: `write_lat_log`";
-                self.diagnostics
-                    .push(error.at(self.location(index)).hint(hint));
-            }
+            Own::TriggerRemote | Own::Withdrawn => self.without_effect(index, own, name),
         }
     }
 
@@ -563,6 +552,21 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+    }
+
+    /// What does nothing here, or nowhere any more.
+    fn without_effect(&mut self, index: usize, own: Own, name: &str) {
+        let (told, hint) = if own == Own::Withdrawn {
+            let message = format!("`--{name}` is withdrawn from fio");
+            let hint = "each job has logs of its own: `write_lat_log`";
+            (Diagnostic::error(message), hint)
+        } else {
+            let message = format!("`--{name}` is run by servers alone, and does nothing here");
+            let hint = "`--trigger` names the command of this machine";
+            (Diagnostic::warning(message), hint)
+        };
+        let location = self.location(index);
+        self.diagnostics.push(told.at(location).hint(hint));
     }
 
     fn refuse(&mut self, index: usize, message: &str) {

@@ -299,8 +299,7 @@ impl<'a> Planner<'a> {
             }
             let group = self.report_group(settings);
             let salt = self.salt(settings);
-            let trace_writes = replayed.as_ref().map(Replayed::writes);
-            let verify = match self.verify(settings, trace_writes, name) {
+            let verify = match self.verify(settings, replayed.as_ref(), name) {
                 Ok(verify) => verify,
                 Err(error) => {
                     return unreadable(settings, (name, "verify_pattern"), &error, diagnostics);
@@ -417,7 +416,7 @@ impl<'a> Planner<'a> {
     fn verify(
         &self,
         settings: &Settings,
-        trace_writes: Option<bool>,
+        replayed: Option<&Replayed>,
         name: &str,
     ) -> Result<Option<Box<Verify>>, PatternError> {
         let place = StatePlace {
@@ -425,6 +424,7 @@ impl<'a> Planner<'a> {
             job: name,
             number: self.jobs.len(),
         };
+        let trace_writes = replayed.map(Replayed::writes);
         verify::build(settings, trace_writes, place, self.context.files)
     }
 

@@ -296,8 +296,6 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     batch_max: usize,
     /// Most completions taken at a time.
     reap_max: usize,
-    /// Whether nothing is taken while the queue is being filled up, once it has drained.
-    fills_up: bool,
     /// Both where a device is at work, and where submissions complete at once what they submit.
     batch_sizes: [(usize, usize); 2],
     /// Completions waited for at least.
@@ -372,7 +370,6 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             batch_max: batches.submit as usize,
             batch_sizes: batches::sizes(parts.job, parts.backend, slots, batches),
             reap_max: batches.complete_max as usize,
-            fills_up: batches.low > 0 && parts.backend != Backend::Null,
             wait_least: batches.complete_min,
             split: parts.job.split_latency
                 && !matches!(parts.backend, Backend::Sync | Backend::Mmap)
@@ -542,7 +539,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         }
         // What the submission itself completed is taken at once: it is not outstanding any more. A queue that was to drain
         // first is filled up before: taking as it goes would keep it near its low mark.
-        let fills = S::HOOKS && self.fills_up;
+        let fills = S::HOOKS && self.fills_up();
         if !goes_on || (has_more && !fills) {
             let mut waited_from = None;
             if !has_more && outcome.is_ok() {
@@ -555,6 +552,12 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         if let Err(error) = outcome {
             self.break_off(&error);
         }
+    }
+
+    /// Whether nothing is taken while the queue is being filled up, once it has drained.
+    fn fills_up(&self) -> bool {
+        let batches = self.parts.job.features.batches;
+        batches.is_some_and(|own| own.low > 0) && self.parts.backend != Backend::Null
     }
 
     /// The queue itself failed.

@@ -211,6 +211,9 @@ fn a_trace_is_read_a_second_time() {
     );
 }
 
+/// What is read of a trace when it is read again.
+type Second = Box<dyn Fn() -> Vec<std::io::Result<Io>> + Send + Sync>;
+
 /// Nothing that was written stays unchecked without a word: a trace that cannot be read again, or that holds something else
 /// by then, is a problem, and where later writes may be missing nothing of it is checked.
 #[test]
@@ -228,7 +231,6 @@ fn a_trace_that_changed_before_its_check_is_a_problem() {
     };
     let ios: Vec<Io> = (0..8).map(write).collect();
     let broken = || std::io::Error::other("line 9: it is no I/O");
-    type Second = Box<dyn Fn() -> Vec<std::io::Result<Io>> + Send + Sync>;
     let part = |keep: usize| -> Second {
         let ios = ios.clone();
         Box::new(move || ios[..keep].iter().copied().map(Ok).collect())

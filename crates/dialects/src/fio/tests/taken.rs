@@ -329,7 +329,7 @@ fn a_trigger_of_servers_is_none_of_this_machine() {
     assert!(!input.output.trigger.is_set() && input.output.trigger.command.is_none());
     let warned = &input.warnings.0[0].message;
     assert!(
-        warned.starts_with("`--trigger-remote` is run by servers"),
+        warned.starts_with("`--trigger-remote` is run by servers alone"),
         "{warned}"
     );
     let withdrawn = ["--latency-log=x", "--name=x", "--size=1m"];
