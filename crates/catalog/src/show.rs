@@ -157,7 +157,8 @@ fn show_vm(row: &'static VmSize) -> ShownRow {
     fields.limits("cache limits of the article", &row.article_cache_limit);
     fields.optional(
         "network",
-        row.network_mbps.map(|mbps| format!("{mbps} Mbit/s")),
+        row.network_mbps
+            .map(|mbps| format!("{} Mbit/s", group_digits(u64::from(mbps)))),
     );
     fields.optional("network cards", row.network_cards);
     fields.put(
@@ -300,6 +301,7 @@ mod tests {
         assert!(Catalog::builtin().show("P31").is_err());
         for (name, key, value) in [
             ("premium-v2", "IOPS by size", "at most 500 for each GiB"),
+            ("Standard_DS14", "network", "8,000 Mbit/s"),
             ("Standard_B2ms", "uncached limits", "1,920 IOPS, 22.5 MB/s"),
             (
                 "Ultra",

@@ -375,6 +375,20 @@ fn few_samples_are_told() {
         let mut writes = OpStats::new(false, false);
         writes.latency.record(1);
         run.results[0].workers[0].directions[1] = Some(writes);
+        let evidence = Evidence {
+            workload: &run.workload,
+            results: &run.results,
+            targets: &run.targets,
+            kind: RunKind::Run,
+        };
+        let told = run_checks(&evidence)
+            .into_iter()
+            .map(|check| check.evidence);
+        let told: Vec<_> = told.filter(|told| told.contains("p99 needs")).collect();
+        assert!(
+            told.iter().any(|told| told.contains(": 1 write")),
+            "{told:?}"
+        );
     });
 }
 
