@@ -164,6 +164,13 @@ impl Spread {
     }
 }
 
+/// Whether all requests were reads, or writes, or one operation.
+fn is_of_one_kind(figures: &SetFigures) -> bool {
+    let kinds = figures.operations.iter().map(|(_, kind)| *kind);
+    let mut kinds = kinds.chain([figures.read, figures.write]);
+    kinds.any(|kind| kind == figures.requested)
+}
+
 /// The rows `std_…` and `max_…` below an average: standard deviations and maxima of the rates of its intervals, and of its
 /// response times. Zeros are left blank.
 pub(super) fn spread_rows(
@@ -176,7 +183,11 @@ pub(super) fn spread_rows(
     let has_processors = figures.processors.is_some();
     let line = |name: &str, pick: &dyn Fn(Column, Kind) -> (f64, f64)| {
         let pair = |column: Column, kind: Kind, width: usize| {
-            let (rate, response) = pick(column, kind);
+            let (rate, response) = if kind.ios > 0 {
+                pick(column, kind)
+            } else {
+                (0.0, 0.0)
+            };
             let shown = |value: f64, width: usize, decimals: usize| {
                 if value == 0.0 {
                     " ".repeat(width + 1)
@@ -187,9 +198,13 @@ pub(super) fn spread_rows(
             shown(rate, width, 1) + &shown(response, 6, 3)
         };
         let label = format!("{name}_{label}");
-        // Requested operations, processors and the percentage of reads have none; nor have megabytes and sizes.
-        let blank = 14 + if has_processors { 11 } else { 0 } + 6;
-        let mut text = format!("{of_day}{label:>13}{:blank$}", "");
+        // Processors and the percentage of reads have none; nor have megabytes and sizes.
+        let blank = if has_processors { 11 } else { 0 } + 6;
+        let mut text = format!("{of_day}{label:>13}");
+        // Of requests of several kinds 5.04.07 knows none.
+        let asked = Some(figures.requested).filter(|_| is_of_one_kind(&figures));
+        text += &pair(Column::Requested, asked.unwrap_or_default(), 6);
+        let _ = write!(text, "{:blank$}", "");
         text += &pair(Column::Read, figures.read, 6);
         text += &pair(Column::Write, figures.write, 6);
         let _ = write!(text, "{:27}", "");
