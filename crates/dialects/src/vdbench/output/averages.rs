@@ -59,7 +59,7 @@ impl Report {
     fn write_spreads(&self, pages: &mut dyn Pages, of_day: &str, label: &str) {
         for part in self.parts.iter().filter(|part| part.has_rows()) {
             let of = (&part.spread, part.averaged());
-            let rows = set_row::spread_rows(of_day, label, of, &self.layout.rarer);
+            let rows = set_row::spread_rows(of_day, label, of, &self.layout.operations);
             Self::write_line(pages, part, &rows);
         }
     }

@@ -127,7 +127,7 @@ impl Report {
     /// How rows of runs on files are shown.
     pub(super) fn shown(&self) -> Shown<'_> {
         Shown {
-            rarer: &self.layout.rarer,
+            operations: &self.layout.operations,
             decimal_megabytes: self.layout.decimal_megabytes,
         }
     }
@@ -489,7 +489,7 @@ impl Report {
     pub(super) fn header(&self, now: u64) -> String {
         let day = moment::day(now, &self.layout.zone);
         if self.run_layout().on_files {
-            return set_row::header(&day, self.has_processors, &self.layout.rarer);
+            return set_row::header(&day, self.has_processors, &self.layout.operations);
         }
         header(&day, self.has_processors, self.layout.decimal_megabytes)
     }
