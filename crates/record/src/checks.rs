@@ -406,8 +406,14 @@ fn rates_of(job: &Job, workers: &[&WorkerStats]) -> Vec<Rates> {
     let long_enough = workers
         .iter()
         .all(|worker| worker.measured >= Nanos::from_millis(500));
-    let timed_out = workers.iter().any(|worker| worker.ended == EndReason::Time);
-    if !long_enough || !timed_out || workers.is_empty() {
+    // Of rates that follow one another the mean over the whole time is known alone.
+    let is_one_rate = job.features.rate_steps.is_none();
+    let is_against_time = workers.iter().any(|worker| match worker.ended {
+        EndReason::Time => true,
+        EndReason::Interrupted => is_one_rate,
+        EndReason::Done | EndReason::Failed | EndReason::TooSlow => false,
+    });
+    if !long_enough || !is_against_time || workers.is_empty() {
         return Vec::new();
     }
     let rates = asked_rates(job).into_iter();
