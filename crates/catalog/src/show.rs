@@ -98,7 +98,9 @@ impl Catalog {
         fields.limits("limits", &row.limits);
         if let Some(burst) = &row.burst {
             let how = match (burst.mode, burst.seconds) {
-                (BurstMode::Credits, Some(seconds)) => format!("credits for {seconds} s"),
+                (BurstMode::Credits, Some(seconds)) => {
+                    format!("credits for {} s", group_digits(u64::from(seconds)))
+                }
                 (BurstMode::Credits, None) => "credits".to_owned(),
                 (BurstMode::OnDemand, _) => "on demand".to_owned(),
             };
@@ -302,6 +304,8 @@ mod tests {
         for (name, key, value) in [
             ("premium-v2", "IOPS by size", "at most 500 for each GiB"),
             ("Standard_DS14", "network", "8,000 Mbit/s"),
+            ("P3", "burst", "3,500 IOPS, 170 MB/s (credits for 1,800 s)"),
+            ("ssd-v1", "handles", "2,000 of a file, 10,000 of the root"),
             ("Standard_B2ms", "uncached limits", "1,920 IOPS, 22.5 MB/s"),
             (
                 "Ultra",

@@ -331,6 +331,14 @@ fn the_published_script_is_144_pieces_of_storage() {
 }
 
 #[test]
+fn one_job_is_told_as_one() {
+    let text = format!("{SD_WD}rd=rd1,wd=wd1,iorate=max,threads=(1,2)");
+    let told = super::super::origins(&read(&text));
+    assert!(told.contains("; 1 job, 1 I/O outstanding\n"), "{told}");
+    assert!(told.contains("; 1 job, 2 I/Os outstanding\n"), "{told}");
+}
+
+#[test]
 fn the_command_line_adds_to_every_run() {
     let text = format!("{SD_WD}rd=rd1,wd=wd1,iorate=max\nrd=rd2,wd=wd1,iorate=max\n");
     let input = read_with(&text, "-l 2 + elapsed=7").unwrap();
