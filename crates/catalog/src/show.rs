@@ -98,7 +98,9 @@ impl Catalog {
         fields.limits("limits", &row.limits);
         if let Some(burst) = &row.burst {
             let how = match (burst.mode, burst.seconds) {
-                (BurstMode::Credits, Some(seconds)) => format!("credits for {seconds} s"),
+                (BurstMode::Credits, Some(seconds)) => {
+                    format!("credits for {} s", group_digits(u64::from(seconds)))
+                }
                 (BurstMode::Credits, None) => "credits".to_owned(),
                 (BurstMode::OnDemand, _) => "on demand".to_owned(),
             };
@@ -157,7 +159,8 @@ fn show_vm(row: &'static VmSize) -> ShownRow {
     fields.limits("cache limits of the article", &row.article_cache_limit);
     fields.optional(
         "network",
-        row.network_mbps.map(|mbps| format!("{mbps} Mbit/s")),
+        row.network_mbps
+            .map(|mbps| format!("{} Mbit/s", group_digits(u64::from(mbps)))),
     );
     fields.optional("network cards", row.network_cards);
     fields.put(
@@ -300,6 +303,9 @@ mod tests {
         assert!(Catalog::builtin().show("P31").is_err());
         for (name, key, value) in [
             ("premium-v2", "IOPS by size", "at most 500 for each GiB"),
+            ("Standard_DS14", "network", "8,000 Mbit/s"),
+            ("P3", "burst", "3,500 IOPS, 170 MB/s (credits for 1,800 s)"),
+            ("ssd-v1", "handles", "2,000 of a file, 10,000 of the root"),
             ("Standard_B2ms", "uncached limits", "1,920 IOPS, 22.5 MB/s"),
             (
                 "Ultra",

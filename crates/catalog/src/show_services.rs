@@ -176,7 +176,7 @@ impl Catalog {
             };
             let (factor, floor) = (burst.factor, burst.floor);
             let most = row.max_iops;
-            let seconds = self.bucket_seconds(BurstScope::Share);
+            let seconds = group_digits(u64::from(self.bucket_seconds(BurstScope::Share)));
             fields.put(
                 "burst",
                 format!(
@@ -189,7 +189,7 @@ impl Catalog {
             fields.put("one file", format!("{}, {words}", file.max_size));
         }
         let handles = self.share_handles();
-        let (file, root) = (handles.file, handles.root);
+        let [file, root] = [handles.file, handles.root].map(|count| group_digits(count.into()));
         fields.put("handles", format!("{file} of a file, {root} of the root"));
         fields.source(&row.source);
         Named {

@@ -660,6 +660,30 @@ fn sockets_of_killed_servers_can_be_removed() {
     assert_eq!(there, [false, true]);
 }
 
+/// Nothing is said of servers that cannot be seen.
+#[test]
+fn without_a_folder_for_sockets_orders_are_said_to_need_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    let missing = home.join("missing");
+    for (runtime, says) in [
+        (None, "no server can be found: `XDG_RUNTIME_DIR` is not set"),
+        (Some(missing.as_path()), "`XDG_RUNTIME_DIR` names no folder"),
+        (Some(home), "no server of this user runs"),
+    ] {
+        let mut ctl = fathom(home);
+        ctl.args(["ctl", "stats"]).env_remove("XDG_RUNTIME_DIR");
+        if let Some(runtime) = runtime {
+            ctl.env("XDG_RUNTIME_DIR", runtime);
+        }
+        let told = ctl.output().unwrap();
+        let errors = String::from_utf8_lossy(&told.stderr).into_owned();
+        assert_eq!(told.status.code(), Some(5), "{errors}");
+        assert!(errors.contains(says), "{errors}");
+        assert!(errors.contains("hint: "), "{errors}");
+    }
+}
+
 /// A pipe that nobody writes to is waited for, until an interrupt.
 #[test]
 fn a_script_that_does_not_come_keeps_nobody_from_ending() {

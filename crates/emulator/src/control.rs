@@ -208,6 +208,15 @@ pub(crate) fn usual_place() -> Option<PathBuf> {
     folder.is_dir().then(|| folder.join(name))
 }
 
+/// Why there is no such folder, if there is none.
+pub(crate) fn no_usual_place() -> Option<&'static str> {
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        None => Some("`XDG_RUNTIME_DIR` is not set"),
+        Some(folder) if !Path::new(&folder).is_dir() => Some("`XDG_RUNTIME_DIR` names no folder"),
+        Some(_) => None,
+    }
+}
+
 /// Sockets of servers of this user that answer.
 pub(crate) fn running() -> Vec<PathBuf> {
     let mut paths = sockets();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fathom_session::{Code, Console, Failure};
 
-use crate::control::{running, send};
+use crate::control::{no_usual_place, running, send};
 use crate::order::{GRAMMAR, Order};
 
 /// `fathom ctl`.
@@ -57,8 +57,17 @@ fn only(mut sockets: Vec<PathBuf>) -> Result<PathBuf, Failure> {
     match (sockets.pop(), sockets.is_empty()) {
         (Some(socket), true) => Ok(socket),
         (None, _) => {
-            let failure = Failure::new(Code::Target, "no server of this user runs");
-            Err(failure.hint("start one with `fathom serve`, or name its socket with `--control`"))
+            let (message, hint) = match no_usual_place() {
+                None => (
+                    "no server of this user runs".to_owned(),
+                    "start one with `fathom serve`, or name its socket with `--control`",
+                ),
+                Some(why) => (
+                    format!("no server can be found: {why}, where servers have their sockets"),
+                    "name a socket with `--control`, of `fathom serve` and here",
+                ),
+            };
+            Err(Failure::new(Code::Target, message).hint(hint))
         }
         (Some(last), false) => {
             sockets.push(last);

@@ -28,7 +28,7 @@ use crate::attach;
 use crate::backing::{BackingError, Disk, Medium};
 use crate::budget::Budget;
 use crate::clean::clean;
-use crate::control::{Control, Orders, usual_place};
+use crate::control::{Control, Orders, no_usual_place, usual_place};
 use crate::document::{self, Emulation, Session};
 use crate::exports::{EXPORTS_MOST, ExportTable};
 use crate::listen::{Greeting, ListenError, Listener, Place, Reach};
@@ -367,6 +367,11 @@ fn faults(
 fn control(args: &ServeArgs, console: &dyn Console) -> Result<Control, Failure> {
     let mut control = Control::new().map_err(|error| Failure::new(Code::Unexpected, error))?;
     let Some(place) = args.control.clone().or_else(usual_place) else {
+        if let Some(why) = no_usual_place().filter(|_| !args.quiet) {
+            console.tell(&format!(
+                "orders: none can come, for {why}; `--control SOCKET` makes a socket for them"
+            ));
+        }
         return Ok(control);
     };
     let opened = control.listen(&place);

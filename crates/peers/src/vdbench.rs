@@ -3,6 +3,7 @@
 //! Exit codes are Vdbench's own (0; 157 on any failure, which is how a shell shows its −99), but 4 where the write guard
 //! refused. What is shown is what `logfile.html` gets, without the marks of HTML.
 
+mod anchors;
 mod directory;
 mod enough;
 mod errors;
@@ -182,6 +183,7 @@ fn simulate(
     layout.wds.clear();
     layout.runs.iter_mut().for_each(|run| run.jobs.clear());
     let report = begin(input, layout, &mut files, words);
+    anchors::note(input, &report, &mut files);
     let now = fathom_rawio::wall_clock();
     for index in 0..input.runs.len() {
         report.simulate(&mut files, index, now);
@@ -266,6 +268,7 @@ fn run(
     let output = input.options.output.as_deref().unwrap_or(DEFAULT_OUTPUT);
     let (report, mut files) = open((input, &input.workload), Some(output), words, console)?;
     note_sizes(input, &report, &mut files);
+    anchors::note(input, &report, &mut files);
     files.flush();
     let whole = Input::new("vdbench", input.workload.clone());
     let mut start = Start::now(&whole, None);

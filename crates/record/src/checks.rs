@@ -406,8 +406,14 @@ fn rates_of(job: &Job, workers: &[&WorkerStats]) -> Vec<Rates> {
     let long_enough = workers
         .iter()
         .all(|worker| worker.measured >= Nanos::from_millis(500));
-    let timed_out = workers.iter().any(|worker| worker.ended == EndReason::Time);
-    if !long_enough || !timed_out || workers.is_empty() {
+    // Of rates that follow one another the mean over the whole time is known alone.
+    let is_one_rate = job.features.rate_steps.is_none();
+    let is_against_time = workers.iter().any(|worker| match worker.ended {
+        EndReason::Time => true,
+        EndReason::Interrupted => is_one_rate,
+        EndReason::Done | EndReason::Failed | EndReason::TooSlow => false,
+    });
+    if !long_enough || !is_against_time || workers.is_empty() {
         return Vec::new();
     }
     let rates = asked_rates(job).into_iter();
@@ -450,13 +456,16 @@ fn too_short(evidence: &Evidence<'_>) -> Check {
 fn samples_for_percentile(evidence: &Evidence<'_>) -> Check {
     let finding = evidence.results.iter().find_map(|result| {
         let workers: Vec<_> = result.workers.iter().collect();
-        let counts = Direction::ALL
-            .iter()
-            .filter_map(|way| total_of(&workers, *way).map(|stats| stats.ios()));
-        let least = counts.filter(|count| *count > 0).min()?;
+        let counts = Direction::ALL.into_iter().zip(["reads", "writes", "trims"]);
+        let counts = counts.filter_map(|(way, called)| {
+            let ios = total_of(&workers, way)?.ios();
+            (ios > 0).then_some((ios, called))
+        });
+        // Stages are often called as their first job, which may not be the one that did so few.
+        let (least, called) = counts.min_by_key(|(ios, _)| *ios)?;
         (least < 1000).then(|| {
             format!(
-                "{}: {} I/Os; p99 needs 1,000 and p99.9 10,000",
+                "{}: {} {called}; p99 needs 1,000 and p99.9 10,000",
                 result.name,
                 group_digits(least)
             )

@@ -292,6 +292,16 @@ fn a_schedule_not_kept_is_told() {
         open_loop(run, bytes(5000 * 4096));
     });
     check(None, |run| open_loop(run, bytes(4000 * 4096)));
+    // One that the user stopped ran against time as well; one that had done all that it was to did not.
+    for (ended, expected) in [
+        (EndReason::Interrupted, Some("schedule-lag")),
+        (EndReason::Done, None),
+    ] {
+        check(expected, |run| {
+            open_loop(run, ios(5000));
+            run.results[0].workers[0].ended = ended;
+        });
+    }
     // Of 40,000 I/Os with drawn gaps, 600 more or less are chance.
     for (rate, expected) in [(4050, None), (4100, Some("schedule-lag"))] {
         check(expected, |run| {
@@ -335,6 +345,10 @@ fn a_schedule_of_many_rates_not_kept_is_told() {
         }
     };
     check(Some("schedule-lag"), steps([3000, 6000]));
+    check(None, |run| {
+        steps([3000, 6000])(run);
+        run.results[0].workers[0].ended = EndReason::Interrupted;
+    });
     check(None, steps([3000, 5000]));
 }
 
@@ -375,6 +389,20 @@ fn few_samples_are_told() {
         let mut writes = OpStats::new(false, false);
         writes.latency.record(1);
         run.results[0].workers[0].directions[1] = Some(writes);
+        let evidence = Evidence {
+            workload: &run.workload,
+            results: &run.results,
+            targets: &run.targets,
+            kind: RunKind::Run,
+        };
+        let told = run_checks(&evidence)
+            .into_iter()
+            .map(|check| check.evidence);
+        let told: Vec<_> = told.filter(|told| told.contains("p99 needs")).collect();
+        assert!(
+            told.iter().any(|told| told.contains(": 1 write")),
+            "{told:?}"
+        );
     });
 }
 

@@ -158,7 +158,9 @@ impl Line {
         if let Err((message, hint)) = taken {
             let word = self.source.text().get(self.place(index));
             let word = word.unwrap_or_default();
-            let is_named = message.contains('`') || word.len() > NAMED_MAX;
+            // A message may quote the value alone, or other options.
+            let letter = word.chars().nth(1).unwrap_or_default();
+            let is_named = message.contains(&format!("`-{letter}")) || word.len() > NAMED_MAX;
             let message = if is_named {
                 message
             } else {

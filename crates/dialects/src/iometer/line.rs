@@ -89,6 +89,12 @@ impl Words<'_> {
                 let hint = "see `fathom iometer /?` for what there is";
                 self.error(format!("`{word}` is no option"), hint);
             }
+            _ if is_switch(word) => {
+                let hint = format!(
+                    "see `fathom iometer /?` for what there is; a file of that name is `/c {word}`"
+                );
+                self.error(format!("`{word}` is no option"), hint);
+            }
             _ if options.config.is_none() => options.config = Some(word.to_owned()),
             _ => {
                 let message = format!("`{word}` is one file too many");
@@ -194,6 +200,12 @@ impl Words<'_> {
         let error = Diagnostic::error(message).at(place).hint(hint);
         self.diagnostics.push(error);
     }
+}
+
+/// Whether a word looks like a switch of Windows rather than like a path: `/q`, `/quiet`, not `/a.icf` or `/tmp/a`.
+fn is_switch(word: &str) -> bool {
+    let name = word.strip_prefix('/').unwrap_or_default();
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 fn set(place: &mut Option<String>, value: Option<String>) {

@@ -199,9 +199,14 @@ impl<'a> Expander<'a> {
 
     /// `-e`, `-i` and `-w` count instead of what the file says.
     fn overridden(&self, rd: &Rd) -> Rd {
+        let elapsed = self.options.elapsed.unwrap_or(rd.elapsed);
+        let interval = match self.options.interval.unwrap_or(rd.interval) {
+            0 => (elapsed / 2).clamp(1, 60),
+            interval => interval,
+        };
         Rd {
-            elapsed: self.options.elapsed.unwrap_or(rd.elapsed),
-            interval: self.options.interval.unwrap_or(rd.interval),
+            elapsed,
+            interval,
             warmup: self.options.warmup.unwrap_or(rd.warmup),
             ..rd.clone()
         }

@@ -78,11 +78,13 @@ pub fn origins(input: &VdbenchInput) -> String {
         let threads: u64 = run.jobs.iter().map(|job| u64::from(job.threads)).sum();
         let _ = writeln!(
             text,
-            "#   RD={}; I/O rate: {}; {time}{warmup}; For loops: {}; {} jobs, {threads} I/Os outstanding",
+            "#   RD={}; I/O rate: {}; {time}{warmup}; For loops: {}; {} {}, {threads} {} outstanding",
             run.name,
             run.rate.label(None),
             run.loops_label(),
             run.jobs.len(),
+            if run.jobs.len() == 1 { "job" } else { "jobs" },
+            if threads == 1 { "I/O" } else { "I/Os" },
         );
     }
     text.push_str("# parameters in force, and where each came from\n");

@@ -512,6 +512,11 @@ impl Expander<'_> {
             jobs: jobs.collect(),
             facts: RunFacts {
                 xfersize: same(|part| &part.fwd.xfersize),
+                // Vdbench names the threads of an RD alone, not those of its FWDs.
+                threads: loops
+                    .iter()
+                    .find(|setting| setting.name == LoopKey::Threads.name())
+                    .and_then(|setting| setting.value.parse().ok()),
                 ..RunFacts::default()
             },
         }

@@ -67,8 +67,8 @@ pub struct Layout {
     pub wds: Vec<String>,
     /// Index of the first FWD among them.
     pub first_fwd: usize,
-    /// Operations of runs on files that have columns beside those that always have.
-    pub rarer: Vec<SetOperation>,
+    /// Operations that have columns in the rows of runs on files.
+    pub operations: Vec<SetOperation>,
     /// Every run, in order.
     pub runs: Vec<RunLayout>,
     /// Which files there are beyond those that always are.

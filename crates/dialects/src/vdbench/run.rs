@@ -75,8 +75,9 @@ impl LoopSetting {
         let value = match value {
             // A share of what the FSD says.
             LoopValue::Number(number) if is_size && *number < 0.0 => format!("{}%", -number),
-            LoopValue::Number(number) if is_size && *number >= 0.0 => show_size(*number as u64),
+            LoopValue::Number(number) if is_size && *number >= 0.0 => size_label(*number as u64),
             LoopValue::Number(number) => number.to_string(),
+            LoopValue::Xfersize(Xfersize::One(size)) => size_label(*size),
             LoopValue::Xfersize(size) => size.to_string(),
             LoopValue::Seek(seek) => seek.to_string(),
             LoopValue::Word(word) => word.clone(),
@@ -85,6 +86,17 @@ impl LoopSetting {
             name: key.name(),
             value,
         }
+    }
+}
+
+/// A size as Vdbench shows it in names of runs: in the largest unit that leaves a whole, `1.500m`.
+fn size_label(size: u64) -> String {
+    let units = [(40, 't'), (30, 'g'), (20, 'm'), (10, 'k')];
+    match units.iter().find(|(bits, _)| size >> bits > 0) {
+        Some((bits, letter)) if !size.is_multiple_of(1 << bits) => {
+            format!("{:.3}{letter}", size as f64 / (1_u64 << bits) as f64)
+        }
+        _ => show_size(size),
     }
 }
 
@@ -158,13 +170,25 @@ pub struct Run {
 }
 
 impl Run {
-    /// As Vdbench shows it behind `For loops: `: `threads=25 xfersize=4k`, or `None`.
+    /// As Vdbench shows it behind `For loops: `: `threads=25 xfersize=4k`, or `None`. Of numbers it shows what is before
+    /// their point, so that different ones may look alike.
     pub fn loops_label(&self) -> String {
         if self.loops.is_empty() {
             return "None".to_owned();
         }
         let settings = self.loops.iter();
-        let settings = settings.map(|setting| format!("{}={}", setting.name, setting.value));
+        let whole = |setting: &LoopSetting| {
+            let number = setting.value.parse::<f64>().ok()?;
+            Some(number.trunc().to_string())
+        };
+        let settings = settings.map(|setting| {
+            let whole = whole(setting);
+            format!(
+                "{}={}",
+                setting.name,
+                whole.as_deref().unwrap_or(&setting.value)
+            )
+        });
         settings.collect::<Vec<_>>().join(" ")
     }
 

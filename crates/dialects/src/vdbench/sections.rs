@@ -398,7 +398,7 @@ pub struct Rd {
     pub fwd_rates: Vec<Rate>,
     /// `elapsed=`, s.
     pub elapsed: u64,
-    /// `interval=`, s.
+    /// `interval=`, s; 0: half of `elapsed`, 60 s at most.
     pub interval: u64,
     /// `warmup=`, s.
     pub warmup: u64,

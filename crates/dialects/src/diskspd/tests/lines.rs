@@ -192,6 +192,12 @@ const REFUSED: &[(&str, &str)] = &[
     ("-F0 f", "`-F0`: it is 0"),
     ("-t0 f", "`-t0`: it is 0"),
     ("-o0 f", "`-o0`: it is 0"),
+    ("-d-1 f", "`-d-1`: `-1` is no number below 2^32"),
+    (
+        "-t99999999999 f",
+        "`-t99999999999`: `99999999999` is no number",
+    ),
+    ("-zz f", "`-zz`: `z` is no seed"),
     ("-i5 f", "think time"),
     ("-j5 f", "think time"),
     ("-I4 f", "no priority"),

@@ -62,6 +62,8 @@ fn files_of_specifications_alone_take_the_rest_from_the_line() {
         ("a.icf --manager X", "the file has no manager `X`"),
         ("a.icf --frob 1", "`--frob` is no option"),
         ("a.icf -x", "`-x` is no option"),
+        ("/x", "`/x` is no option"),
+        ("/c a.icf /quiet", "`/quiet` is no option"),
         ("a.icf b.icf", "one file too many"),
     ];
     for (words, message) in refused {

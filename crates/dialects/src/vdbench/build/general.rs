@@ -235,19 +235,23 @@ impl Builder<'_> {
         None
     }
 
+    /// A number, or `stop`, the first word of which counts in Vdbench. Any other word is a command there, which is run once,
+    /// as all ends at the first error.
     fn data_errors(&mut self, parameter: &Parameter) {
-        match parameter
-            .values
-            .first()
-            .map(|word| word.text.parse::<u64>())
-        {
-            Some(Ok(count)) => {
+        let word = parameter.values.first().map(|word| word.text.as_str());
+        let count = match word {
+            Some(word) if word.starts_with("stop") => Some(1),
+            Some(word) => word.parse::<u64>().ok(),
+            None => None,
+        };
+        match count {
+            Some(count) => {
                 self.built.general.data_errors = NonZeroU64::new(count).or(Some(NonZeroU64::MIN));
             }
-            _ => self.refuse(
+            None => self.refuse(
                 parameter,
-                "commands on errors are not run",
-                "give a number of errors",
+                "commands on errors are not run, and no device is left out after one",
+                "give a number of errors, or `stop` to end at the first, and run the command behind `fathom vdbench`",
             ),
         }
     }

@@ -258,7 +258,7 @@ impl Builder<'_> {
                     .filter(|time| *time > 0.0);
             }
             "elapsed" => rd.elapsed = self.seconds(parameter, 1).unwrap_or(rd.elapsed),
-            "interval" => rd.interval = self.seconds(parameter, 1).unwrap_or(rd.interval),
+            "interval" => rd.interval = self.interval(parameter).unwrap_or(rd.interval),
             "warmup" => rd.warmup = self.seconds(parameter, 0).unwrap_or(rd.warmup),
             "pause" => rd.pause = self.seconds(parameter, 0).unwrap_or(rd.pause),
             "maxdata" => rd.maxdata.both = self.amount(parameter),
@@ -324,6 +324,21 @@ impl Builder<'_> {
         self.values
             .error(parameter.at, message, "give at most ten years");
         None
+    }
+
+    /// Whole seconds; 0 stands for half of `elapsed=`, as in Vdbench, which drops what is behind the point.
+    fn interval(&mut self, parameter: &Parameter) -> Option<u64> {
+        let seconds = self.values.number(parameter, Unit::Time)?;
+        if !(0.0..1.0).contains(&seconds) {
+            return self.seconds(parameter, 1);
+        }
+        let message = format!(
+            "`interval={}` is taken as half of `elapsed=`, and 60 s at most, as Vdbench does",
+            shown(parameter)
+        );
+        let hint = "give whole seconds";
+        self.values.warning(parameter.at, message, hint);
+        Some(0)
     }
 
     fn amount(&mut self, parameter: &Parameter) -> Option<f64> {

@@ -18,7 +18,8 @@ impl Report {
     pub(super) fn write_averages(&mut self, pages: &mut dyn Pages, now: u64) {
         let run = self.run_layout().clone();
         let label = average_label(self.first_averaged(), self.interval);
-        self.write_rows(pages, now, &label, |part| part.is_used, Part::averaged);
+        let has_average = |part: &Part| part.is_used || (run.on_files && part.has_rows());
+        self.write_rows(pages, now, &label, has_average, Part::averaged);
         let of_day = self.of_day(now);
         if run.on_files {
             self.write_spreads(pages, &of_day, label.trim_start_matches("avg_"));
@@ -56,9 +57,9 @@ impl Report {
 
     /// The rows below an average that only runs on files have.
     fn write_spreads(&self, pages: &mut dyn Pages, of_day: &str, label: &str) {
-        for part in self.parts.iter().filter(|part| part.is_used) {
+        for part in self.parts.iter().filter(|part| part.has_rows()) {
             let of = (&part.spread, part.averaged());
-            let rows = set_row::spread_rows(of_day, label, of, &self.layout.rarer);
+            let rows = set_row::spread_rows(of_day, label, of, &self.layout.operations);
             Self::write_line(pages, part, &rows);
         }
     }
@@ -84,8 +85,14 @@ impl Report {
             _ => None,
         });
         let mut lines = Vec::new();
-        for (title, rows, least) in [("Host:", hosts, 1), ("FSD:", fsds, 1), ("FWD:", fwds, 2)] {
-            if rows.len() >= least {
+        // A format is no FWD there.
+        let fwds = if self.run_layout().is_format {
+            Vec::new()
+        } else {
+            fwds
+        };
+        for (title, rows) in [("Host:", hosts), ("FSD:", fsds), ("FWD:", fwds)] {
+            if !rows.is_empty() {
                 let rows = rows.iter().map(|(name, tally)| (name.as_str(), *tally));
                 let rows: Vec<(&str, &Tally)> = rows.collect();
                 lines.push(String::new());

@@ -36,6 +36,12 @@ fn links(label: &str, names: &[String]) -> String {
     text
 }
 
+fn by_name(names: &[String]) -> Vec<String> {
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    names
+}
+
 /// The beginning of `summary.html`, up to the links to runs.
 pub fn summary(layout: &Layout, wds: &[String], now: u64) -> String {
     let created = moment::created(now, &layout.zone);
@@ -56,25 +62,24 @@ pub fn summary(layout: &Layout, wds: &[String], now: u64) -> String {
     }
     text.push('\n');
     text.push_str(&links("Link to HOST reports:", &layout.hosts));
+    let (sds, fsds) = layout.sds.split_at(layout.first_fsd.min(layout.sds.len()));
+    let (wds, fwds) = wds.split_at(layout.first_fwd.min(wds.len()));
+    let without = layout.detail.without;
+    // Those of files stand here in the order of their names, those of storage further on in the order of the file.
+    if !without.fsds && !fsds.is_empty() {
+        text.push_str(&links("Link to FSD reports:", &by_name(fsds)));
+    }
+    if !fwds.is_empty() {
+        text.push_str(&links("Link to FWD reports:", &by_name(fwds)));
+    }
     text.push_str(&link(
         "Link to response time histogram:",
         "histogram",
         "histogram",
     ));
     text.push_str(&link("Link to workload skew report:", "skew", "skew"));
-    let (sds, fsds) = layout.sds.split_at(layout.first_fsd.min(layout.sds.len()));
-    let without = layout.detail.without;
-    for (label, names, is_left_out) in [
-        ("Link to SD reports:", sds, without.sds),
-        ("Link to FSD reports:", fsds, without.fsds),
-    ] {
-        if !is_left_out && !names.is_empty() {
-            text.push_str(&links(label, names));
-        }
-    }
-    let (wds, fwds) = wds.split_at(layout.first_fwd.min(wds.len()));
-    if !fwds.is_empty() {
-        text.push_str(&links("Link to FWD reports:", fwds));
+    if !without.sds && !sds.is_empty() {
+        text.push_str(&links("Link to SD reports:", sds));
     }
     if !wds.is_empty() {
         text.push('\n');

@@ -134,7 +134,7 @@ pub fn layout(
         zone,
         program,
         process,
-        rarer: rarer(&runs),
+        operations: operations(input, &runs),
         runs,
         hosts: hosts.names,
         first_fsd: sds.first_of_second(),
@@ -196,18 +196,15 @@ fn asks(job: &Job) -> Asks {
     }
 }
 
-/// Operations that some run asks for and that have no columns otherwise, in the order of their numbers.
-fn rarer(runs: &[RunLayout]) -> Vec<SetOperation> {
-    let jobs = runs.iter().flat_map(|run| &run.jobs);
-    let asked: std::collections::BTreeSet<SetOperation> = jobs
-        .filter_map(|job| match job.asks {
-            Asks::Does(operation) => Some(operation),
-            Asks::Storage | Asks::Moves => None,
-        })
-        .collect();
-    let common: Vec<SetOperation> = super::set_row::columns(&[]).collect();
-    let rarer = asked.into_iter();
-    rarer.filter(|other| !common.contains(other)).collect()
+/// The operations that have columns: what any FWD or run asks for, and what formats do.
+fn operations(input: &VdbenchInput, runs: &[RunLayout]) -> Vec<SetOperation> {
+    let formats = runs.iter().any(|run| run.is_format);
+    super::set_row::columns(formats, |operation| {
+        let mut jobs = runs.iter().flat_map(|run| &run.jobs);
+        let mut fwds = input.fwds.iter();
+        fwds.any(|fwd| fwd.operation == operation.name())
+            || jobs.any(|job| job.asks == Asks::Does(operation))
+    })
 }
 
 fn rate(rate: RunRate) -> Rate {

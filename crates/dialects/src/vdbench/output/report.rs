@@ -127,7 +127,7 @@ impl Report {
     /// How rows of runs on files are shown.
     pub(super) fn shown(&self) -> Shown<'_> {
         Shown {
-            rarer: &self.layout.rarer,
+            operations: &self.layout.operations,
             decimal_megabytes: self.layout.decimal_megabytes,
         }
     }
@@ -179,7 +179,7 @@ impl Report {
             let to_histogram = part
                 .histogram
                 .as_ref()
-                .map(|page| files::link("Link to response time histogram:", page, "histogram"));
+                .map(|page| files::link(histogram_label(part.kind, layout), page, "histogram"));
             let to_histogram = to_histogram.unwrap_or_default();
             let title = match part.kind {
                 Kind::Total => continue,
@@ -489,7 +489,7 @@ impl Report {
     pub(super) fn header(&self, now: u64) -> String {
         let day = moment::day(now, &self.layout.zone);
         if self.run_layout().on_files {
-            return set_row::header(&day, self.has_processors, &self.layout.rarer);
+            return set_row::header(&day, self.has_processors, &self.layout.operations);
         }
         header(&day, self.has_processors, self.layout.decimal_megabytes)
     }
@@ -622,6 +622,20 @@ impl Report {
         pages.append("logfile.html", &line);
         pages.show(&line);
         self.status(pages, now, &["Vdbench complete"]);
+    }
+}
+
+/// What the link from rows to their histogram says.
+fn histogram_label(kind: Kind, layout: &Layout) -> &'static str {
+    let on_files = match kind {
+        Kind::Sd(sd) => sd >= layout.first_fsd,
+        Kind::Wd(wd) => wd >= layout.first_fwd,
+        Kind::Total | Kind::Host(_) | Kind::HostSd(..) => false,
+    };
+    if on_files {
+        "Link to Performance histogram:"
+    } else {
+        "Link to response time histogram:"
     }
 }
 

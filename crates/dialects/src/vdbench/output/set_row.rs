@@ -1,4 +1,4 @@
-//! Rows and headers of runs on file systems: 25 numbers, two for each operation, and more where a file uses rarer ones.
+//! Rows and headers of runs on file systems: 13 numbers, and two for each operation that the file does.
 //!
 //! Numbers have a width, and lose decimals rather than be wider, as in 5.04.07: `99.2`, `1240`, `24279`. What does not fit
 //! even so is shown in full; readers of these rows separate them by blanks.
@@ -10,28 +10,40 @@ use fathom_workload::SetOperation;
 
 use super::tally::{Kind, SetFigures, Tally};
 
-/// Operations that always have columns.
-const COMMON: [SetOperation; 6] = [
+/// Operations in the order of their columns. A format does the first six, whatever else a file does.
+const ORDER: [SetOperation; 11] = [
     SetOperation::MakeDirectory,
     SetOperation::RemoveDirectory,
     SetOperation::Create,
     SetOperation::Open,
     SetOperation::Close,
     SetOperation::Delete,
+    SetOperation::GetAttributes,
+    SetOperation::SetAttributes,
+    SetOperation::Access,
+    SetOperation::Copy,
+    SetOperation::Move,
 ];
+const OF_FORMATS: usize = 6;
 /// Width of a column's title over a rate and a response time.
 const TITLE: usize = 12;
 /// Width of the names in tables of `skew.html`.
 const NAME: usize = 13;
 
-/// The operations that have columns: the common ones, then those of `rarer`.
-pub(super) fn columns(rarer: &[SetOperation]) -> impl Iterator<Item = SetOperation> + Clone + '_ {
-    let rarer = rarer.iter().filter(|other| !COMMON.contains(other));
-    COMMON.into_iter().chain(rarer.copied())
+/// The operations that have columns: those that formats do, where there are any, and those that are asked for. Files are
+/// always opened and closed.
+pub(super) fn columns(formats: bool, is_asked: impl Fn(SetOperation) -> bool) -> Vec<SetOperation> {
+    let columns = ORDER.into_iter().enumerate();
+    let columns = columns.filter(|(place, operation)| {
+        matches!(operation, SetOperation::Open | SetOperation::Close)
+            || (formats && *place < OF_FORMATS)
+            || is_asked(*operation)
+    });
+    columns.map(|(_, operation)| operation).collect()
 }
 
 /// The two lines of a header behind what stands before their numbers.
-fn titles(rarer: &[SetOperation], has_processors: bool) -> (String, String) {
+fn titles(operations: &[SetOperation], has_processors: bool) -> (String, String) {
     let mut first = String::from(" .ReqstdOps...");
     let mut second = String::from("   rate   resp");
     if has_processors {
@@ -40,7 +52,7 @@ fn titles(rarer: &[SetOperation], has_processors: bool) -> (String, String) {
     }
     first += "  read ....read..... ....write.... ..mb/sec... mb/sec .xfer..";
     second += "   pct   rate   resp   rate   resp  read write  total    size";
-    for operation in columns(rarer) {
+    for operation in operations {
         let name = operation.name();
         let dots = TITLE.saturating_sub(name.len());
         let (before, after) = (".".repeat(dots / 2), ".".repeat(dots - dots / 2));
@@ -51,8 +63,8 @@ fn titles(rarer: &[SetOperation], has_processors: bool) -> (String, String) {
 }
 
 /// The two lines of a header, of which the first begins with the `day`; a blank line before them.
-pub(super) fn header(day: &str, has_processors: bool, rarer: &[SetOperation]) -> String {
-    let (first, second) = titles(rarer, has_processors);
+pub(super) fn header(day: &str, has_processors: bool, operations: &[SetOperation]) -> String {
+    let (first, second) = titles(operations, has_processors);
     let indent = " ".repeat(day.chars().count() + 13);
     format!("\n{day} ..Interval..{first}\n{indent}{second}\n")
 }
@@ -71,7 +83,7 @@ fn pair(rate: f64, width: usize, response: f64) -> String {
 }
 
 /// The numbers of a row, each with a blank before it.
-fn numbers(figures: &SetFigures, rarer: &[SetOperation], with_processors: bool) -> String {
+fn numbers(figures: &SetFigures, operations: &[SetOperation], with_processors: bool) -> String {
     let rate = |kind: Kind| figures.rate(kind);
     let mut text = pair(rate(figures.requested), 6, figures.requested.mean);
     if let Some([user, system, ..]) = figures.processors.filter(|_| with_processors) {
@@ -87,8 +99,8 @@ fn numbers(figures: &SetFigures, rarer: &[SetOperation], with_processors: bool) 
     text += &cell(megabytes[0] + megabytes[1], 6, 2);
     let size = (read.bytes + write.bytes).checked_div(ios).unwrap_or(0);
     let _ = write!(text, " {size:>7}");
-    for operation in columns(rarer) {
-        let kind = figures.of(operation);
+    for operation in operations {
+        let kind = figures.of(*operation);
         text += &pair(rate(kind), 5, kind.mean);
     }
     text
@@ -97,15 +109,15 @@ fn numbers(figures: &SetFigures, rarer: &[SetOperation], with_processors: bool) 
 /// One row, without its end of line.
 pub(super) fn row(of_day: &str, label: &str, tally: &Tally, shown: Shown<'_>) -> String {
     let figures = tally.set_figures(shown.decimal_megabytes);
-    let numbers = numbers(&figures, shown.rarer, true);
+    let numbers = numbers(&figures, shown.operations, true);
     format!("{of_day}{label:>13}{numbers}")
 }
 
 /// How rows are shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown<'s> {
-    /// Operations with columns beside the common ones.
-    pub(super) rarer: &'s [SetOperation],
+    /// Operations with columns, in their order.
+    pub(super) operations: &'s [SetOperation],
     pub(super) decimal_megabytes: bool,
 }
 
@@ -164,19 +176,30 @@ impl Spread {
     }
 }
 
+/// Whether all requests were reads, or writes, or one operation.
+fn is_of_one_kind(figures: &SetFigures) -> bool {
+    let kinds = figures.operations.iter().map(|(_, kind)| *kind);
+    let mut kinds = kinds.chain([figures.read, figures.write]);
+    kinds.any(|kind| kind == figures.requested)
+}
+
 /// The rows `std_…` and `max_…` below an average: standard deviations and maxima of the rates of its intervals, and of its
 /// response times. Zeros are left blank.
 pub(super) fn spread_rows(
     of_day: &str,
     label: &str,
     (spread, tally): (&Spread, &Tally),
-    rarer: &[SetOperation],
+    operations: &[SetOperation],
 ) -> String {
     let figures = tally.set_figures(false);
     let has_processors = figures.processors.is_some();
     let line = |name: &str, pick: &dyn Fn(Column, Kind) -> (f64, f64)| {
         let pair = |column: Column, kind: Kind, width: usize| {
-            let (rate, response) = pick(column, kind);
+            let (rate, response) = if kind.ios > 0 {
+                pick(column, kind)
+            } else {
+                (0.0, 0.0)
+            };
             let shown = |value: f64, width: usize, decimals: usize| {
                 if value == 0.0 {
                     " ".repeat(width + 1)
@@ -187,14 +210,18 @@ pub(super) fn spread_rows(
             shown(rate, width, 1) + &shown(response, 6, 3)
         };
         let label = format!("{name}_{label}");
-        // Requested operations, processors and the percentage of reads have none; nor have megabytes and sizes.
-        let blank = 14 + if has_processors { 11 } else { 0 } + 6;
-        let mut text = format!("{of_day}{label:>13}{:blank$}", "");
+        // Processors and the percentage of reads have none; nor have megabytes and sizes.
+        let blank = if has_processors { 11 } else { 0 } + 6;
+        let mut text = format!("{of_day}{label:>13}");
+        // Of requests of several kinds 5.04.07 knows none.
+        let asked = Some(figures.requested).filter(|_| is_of_one_kind(&figures));
+        text += &pair(Column::Requested, asked.unwrap_or_default(), 6);
+        let _ = write!(text, "{:blank$}", "");
         text += &pair(Column::Read, figures.read, 6);
         text += &pair(Column::Write, figures.write, 6);
         let _ = write!(text, "{:27}", "");
-        for operation in columns(rarer) {
-            text += &pair(Column::Of(operation), figures.of(operation), 5);
+        for operation in operations {
+            text += &pair(Column::Of(*operation), figures.of(*operation), 5);
         }
         text + "\n"
     };
@@ -204,14 +231,14 @@ pub(super) fn spread_rows(
 
 /// A table of `skew.html`, without clock times: a row for each name, and their total where there are several.
 pub(super) fn table(title: &str, rows: &[(&str, &Tally)], shown: Shown<'_>) -> Vec<String> {
-    let (first, second) = titles(shown.rarer, false);
+    let (first, second) = titles(shown.operations, false);
     let mut lines = vec![
         format!("{:NAME$}{first}", ""),
         format!("{title:NAME$}{second}"),
     ];
     let of = |name: &str, tally: &Tally| {
         let figures = tally.set_figures(shown.decimal_megabytes);
-        format!("{name:NAME$}{}", numbers(&figures, shown.rarer, false))
+        format!("{name:NAME$}{}", numbers(&figures, shown.operations, false))
     };
     lines.extend(rows.iter().map(|(name, tally)| of(name, tally)));
     if rows.len() > 1 {

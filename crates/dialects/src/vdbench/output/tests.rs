@@ -101,7 +101,7 @@ fn layout(runs: Vec<RunLayout>) -> Layout {
         first_fsd: 2,
         wds: names(&["RndRead", "FillWrite"]),
         first_fwd: 2,
-        rarer: Vec::new(),
+        operations: Vec::new(),
         runs,
         detail: Detail::default(),
         response_limits: histogram::LIMITS.to_vec(),

@@ -54,6 +54,7 @@ fn failures_are_counted_up_to_a_limit() {
         ("", None),
         ("data_errors=0\n", Some(1)),
         ("data_errors=5\n", Some(5)),
+        ("data_errors=stop\n", Some(1)),
     ] {
         let input = read(&format!("{line}{SD_WD}rd=rd1,wd=wd1,iorate=max"));
         let found = input.general.data_errors.map(std::num::NonZeroU64::get);
@@ -89,6 +90,43 @@ fn abbreviations_and_times_are_read() {
         3,
         "Setting some threadcounts to a minimum of 1",
     );
+}
+
+/// As 5.04.07 showed them.
+#[test]
+fn labels_cut_fractions_off_and_sizes_have_three_decimals() {
+    for (loops, expected) in [
+        ("forrdpct=10.5,forseekpct=50.5", "rdpct=10 seekpct=50"),
+        ("forhitarea=1.5m,forrhpct=10.55", "hitarea=1.500m rhpct=10"),
+        (
+            "forcompratio=1.5,forxfersize=1.5k",
+            "comp=1 xfersize=1.500k",
+        ),
+        ("forxfersize=1025k", "xfersize=1.001m"),
+        ("forxfersize=(4k)", "xfersize=4k"),
+    ] {
+        let input = read(&format!("{SD_WD}rd=rd1,wd=wd1,iorate=max,{loops}"));
+        assert_eq!(input.runs[0].loops_label(), expected);
+    }
+    let input = read(&format!(
+        "{SD_WD}rd=rd1,wd=wd1,iorate=max,forrdpct=(10.5,10.75)"
+    ));
+    let stages = input.workload.stages.iter();
+    let stages: Vec<_> = stages.map(|stage| stage.name.as_str()).collect();
+    assert_eq!(stages, ["rd1 rdpct=10.5", "rd1 rdpct=10.75"]);
+}
+
+#[test]
+fn an_interval_below_a_second_is_half_of_elapsed() {
+    for (times, expected) in [
+        ("elapsed=2,interval=0.5", 1),
+        ("elapsed=30,interval=0.5", 15),
+        ("interval=0,elapsed=300", 60),
+        ("elapsed=3,interval=1.5", 1),
+    ] {
+        let text = format!("{SD_WD}rd=rd1,wd=wd1,iorate=max,{times}");
+        assert_eq!(read(&text).runs[0].interval, expected, "{times}");
+    }
 }
 
 #[test]
@@ -290,6 +328,14 @@ fn the_published_script_is_144_pieces_of_storage() {
     ] {
         assert!(text.contains(line), "no {line} in\n{}", &text[..2000]);
     }
+}
+
+#[test]
+fn one_job_is_told_as_one() {
+    let text = format!("{SD_WD}rd=rd1,wd=wd1,iorate=max,threads=(1,2)");
+    let told = super::super::origins(&read(&text));
+    assert!(told.contains("; 1 job, 1 I/O outstanding\n"), "{told}");
+    assert!(told.contains("; 1 job, 2 I/Os outstanding\n"), "{told}");
 }
 
 #[test]

@@ -47,6 +47,17 @@ fn offsets(job: &Job, count: usize) -> Vec<u64> {
         .collect()
 }
 
+/// `flatfile.html` names the threads of an RD alone, as 5.04.07 does.
+#[test]
+fn threads_of_a_run_on_files_are_those_of_its_rd() {
+    let input = read(
+        "fsd=f,anchor=/t,depth=1,width=1,files=3\nfwd=w,fsd=f,operation=read,threads=2\n\
+         rd=r,fwd=w,fwdrate=max,format=no,elapsed=2\nrd=s,fwd=w,fwdrate=max,format=no,elapsed=2,threads=(1,4)\n",
+    );
+    let threads: Vec<_> = input.runs.iter().map(|run| run.facts.threads).collect();
+    assert_eq!(threads, [None, Some(1), Some(4)]);
+}
+
 #[test]
 fn an_sd_has_one_position_however_many_threads_it_has() {
     let text = "sd=s,lun=/f,size=10500,openflags=o_direct\nwd=w,sd=s,seekpct=0,rdpct=0,xfersize=1k\nrd=r,wd=w,iorate=max,threads=26\n";

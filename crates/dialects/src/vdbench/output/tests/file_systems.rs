@@ -21,7 +21,7 @@ fn file_layout() -> Layout {
         first_fsd: 0,
         wds: names(&["fwd1", "fwd2"]),
         first_fwd: 0,
-        rarer: vec![SetOperation::GetAttributes],
+        operations: set_row::columns(true, |operation| operation == SetOperation::GetAttributes),
         runs: vec![RunLayout {
             name: "rd2".to_owned(),
             rate: Rate::ControlledMax,
@@ -99,6 +99,26 @@ fn played() -> (Report, Files) {
     );
     report.run_ends(&mut files, RunEnd::Over, NOW + 3_014_000_000);
     (report, files)
+}
+
+/// As in files of 5.04.07 with a format, without, and with FWDs that ask for much.
+#[test]
+fn operations_have_columns_where_a_file_does_them() {
+    #[track_caller]
+    fn check(formats: bool, asked: &[&str], expected: &str) {
+        let columns = set_row::columns(formats, |operation| asked.contains(&operation.name()));
+        let names: Vec<&str> = columns.iter().map(|operation| operation.name()).collect();
+        assert_eq!(names.join(" "), expected);
+    }
+    check(false, &["read"], "open close");
+    check(false, &["mkdir"], "mkdir open close");
+    check(false, &["read", "getattr"], "open close getattr");
+    check(true, &["read"], "mkdir rmdir create open close delete");
+    check(
+        true,
+        &["move", "copy", "access", "setattr", "getattr"],
+        "mkdir rmdir create open close delete getattr setattr access copy move",
+    );
 }
 
 #[test]
@@ -179,7 +199,7 @@ fn rows_have_the_columns_and_widths_of_5_04_07() {
 #[test]
 fn numbers_that_grow_lose_decimals_and_nothing_else() {
     let (report, files) = played();
-    // The published readers of these rows expect 25 fields, and two more for each rarer operation.
+    // The published readers of these rows expect 25 fields, and two more for each operation that formats do not do.
     let rows = files.lines("localhost.html");
     let row = rows.iter().find(|line| line.contains("avg_2-3")).unwrap();
     assert_eq!(row.split_whitespace().count(), 2 + 25 + 2);
@@ -214,16 +234,20 @@ fn each_fwd_and_fsd_has_its_rows_its_histogram_and_its_share() {
     ] {
         assert!(skew.lines().any(|other| other == line), "{line}\n{skew}");
     }
-    let links = files.lines("summary.html");
-    assert!(
-        links
-            .iter()
-            .any(|line| line.starts_with("Link to FSD reports:"))
-    );
-    assert!(
-        links
-            .iter()
-            .any(|line| line.starts_with("Link to FWD reports:"))
+    let summary = files.lines("summary.html");
+    let links = summary.iter().filter(|line| line.starts_with("Link to "));
+    let labels = links.filter_map(|line| line.split_once(':'));
+    let labels: Vec<&str> = labels.map(|(label, _)| label).collect();
+    assert_eq!(
+        labels[3..],
+        [
+            "Link to HOST reports",
+            "Link to FSD reports",
+            "Link to FWD reports",
+            "Link to response time histogram",
+            "Link to workload skew report",
+            "Link to Run Definitions",
+        ]
     );
 }
 
@@ -254,6 +278,45 @@ fn the_flat_file_of_files_has_a_field_for_each_name() {
     ] {
         assert_eq!(of(name), value, "{name}");
     }
+}
+
+/// As 5.04.07 has them where all requests are of one kind, and in the files of an FWD that the run has not.
+#[test]
+fn requests_of_one_kind_have_their_spread_and_fwds_that_rest_their_averages() {
+    let mut layout = file_layout();
+    layout.runs[0].jobs.truncate(1);
+    layout.runs[0].asked.threads = Some(3);
+    layout.wds = ["fwd2", "fwd1"].map(str::to_owned).to_vec();
+    let mut files = Files::default();
+    let mut report = Report::new(layout, &mut files, NOW);
+    report.run_starts(&mut files, 0, None, NOW);
+    for (number, ios) in [(1, 10), (2, 20), (3, 30)] {
+        let rates = [ios, 0, 0, 0];
+        second(&mut report, &mut files, number, rates, [1000, 1, 1, 1]);
+    }
+    report.run_ends(&mut files, RunEnd::Over, NOW + 3_014_000_000);
+    let rows = files.after_start("summary.html");
+    let blank = " ".repeat(17);
+    for row in [
+        format!("      std_2-3    7.1       {blank}    7.1       "),
+        format!("      max_2-3   30.0  0.001{blank}   30.0  0.001"),
+    ] {
+        assert!(rows.contains(&row), "{row}\n{rows}");
+    }
+    let rests = files.after_start("fwd1.html");
+    for label in ["avg_2-3    0.0  0.000", "std_2-3", "max_2-3"] {
+        assert!(rests.contains(label), "{label}\n{rests}");
+    }
+    assert!(!files.pages["fwd1.histogram.html"].contains("requested"));
+    let skew = files.after_start("skew.html");
+    assert!(
+        skew.contains("\n16:38:13.014 fwd2            25.0"),
+        "{skew}"
+    );
+    assert!(!skew.contains("fwd1"), "{skew}");
+    let flat = files.lines("flatfile.html");
+    assert!(flat.last().unwrap().contains(" avg_2-3 4096 3 9999988 25 "));
+    assert!(files.pages["fwd2.html"].contains("\nLink to Performance histogram:   <A"));
 }
 
 #[test]
