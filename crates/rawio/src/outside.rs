@@ -26,12 +26,13 @@ const READINGS: u32 = 100;
 
 /// Reads the counter around calls, once it is asked to; where the kernel does not keep time by it, it never does.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct CallTimer {
     is_on: bool,
-    /// When the last call returned.
-    returned: u64,
     /// Cycles.
     outside: u64,
+    /// When the last call returned.
+    returned: u64,
     calls: u64,
     /// Cycles from one reading to the next with nothing in between: so many of each time outside are the counter's own.
     reading: u64,

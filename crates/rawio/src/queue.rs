@@ -116,6 +116,19 @@ pub trait Queue {
     /// As [`Queue::submit`].
     fn submit_and_wait(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()>;
 
+    /// Submits what is in line, and waits as [`Queue::submit_and_wait`] does without a time limit where `least` is not 0: one
+    /// piece of code for both.
+    ///
+    /// # Errors
+    /// As [`Queue::submit`].
+    fn submit_for(&mut self, least: u32) -> io::Result<()> {
+        if least == 0 {
+            self.submit()
+        } else {
+            self.submit_and_wait(least, None)
+        }
+    }
+
     /// Whether this backend does one request at a time, which [`Queue::perform`] then does without the line.
     fn is_one_by_one(&self) -> bool {
         false

@@ -22,6 +22,7 @@ use rustix::io_uring::{
 pub(crate) type Words = [u64; size_of::<io_uring_sqe>() / size_of::<u64>()];
 
 /// A ring.
+#[repr(C)]
 pub(crate) struct Ring {
     pub(crate) line: Line,
     pub(crate) arrivals: Arrivals,
@@ -247,7 +248,11 @@ impl Line {
     ///
     /// # Panics
     /// Where there is no room for them.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call hands over what the entries are made of in memory"
+    )]
+    #[inline(always)]
     pub(crate) fn put(&mut self, count: usize, mut entry: impl FnMut(usize) -> Words) {
         assert!(count <= self.room(), "the line is full");
         let (start, mask, first) = (self.entries, self.count - 1, self.next);
@@ -314,9 +319,25 @@ impl Arrivals {
     pub(crate) fn take(&mut self, most: usize) -> impl ExactSizeIterator<Item = (u64, i32)> {
         let there = self.there.wrapping_sub(self.next).min(self.count);
         let taken = there.min(most.try_into().unwrap_or(u32::MAX));
-        let (start, mask, first) = (self.entries, self.count - 1, self.next);
+        let first = self.next;
         self.next = first.wrapping_add(taken);
-        (0..taken as usize).map(move |index| {
+        self.entries_from(first, taken as usize)
+    }
+
+    /// The `count` entries taken last, whose room was not given back.
+    pub(crate) fn taken_last(&self, count: usize) -> impl Iterator<Item = (u64, i32)> {
+        let count = count.min(self.count as usize);
+        self.entries_from(self.next.wrapping_sub(count as u32), count)
+    }
+
+    #[inline]
+    fn entries_from(
+        &self,
+        first: u32,
+        count: usize,
+    ) -> impl ExactSizeIterator<Item = (u64, i32)> + use<> {
+        let (start, mask) = (self.entries, self.count - 1);
+        (0..count).map(move |index| {
             let place = first.wrapping_add(index as u32) & mask;
             // SAFETY: the index is below the number of entries, and the kernel writes an entry before it stores a tail beyond it
             // and not again before its room is given back.

@@ -71,8 +71,14 @@ impl std::fmt::Debug for UringQueue {
 #[derive(Default)]
 struct Template {
     words: Words,
-    /// The file and length it was made of; it is void once the priority changes.
-    made_of: Option<(u32, u32)>,
+    /// The file and length it was made of, with one added so that 0 is of nothing; it is void once the priority changes.
+    made_of: u64,
+}
+
+/// What [`Template::made_of`] says of this file and this length.
+#[inline]
+fn made_of(file: u32, length: u32) -> u64 {
+    (u64::from(file) << 32 | u64::from(length)).wrapping_add(1)
 }
 
 /// Word of the offset.
@@ -377,24 +383,36 @@ impl UringQueue {
         self.line_up(entry);
     }
 
+    /// Those of the `count` completions taken last that did not do all they were asked for.
+    #[cold]
+    #[inline(never)]
+    fn find_odd(&self, length: u32, count: usize, odd: &mut Vec<Completion>) {
+        let taken = self.ring.arrivals.taken_last(count);
+        let is_odd = |(_, result): &(u64, i32)| i64::from(*result) != i64::from(length);
+        odd.extend(taken.filter(is_odd).map(|(user_data, result)| Completion {
+            slot: user_data as u32,
+            result: u32::try_from(result).map_err(|_| -result),
+        }));
+    }
+
     /// The template of reads or writes like this one.
     #[inline]
-    fn template_of(&mut self, request: &Request, address: *mut u8) -> &Template {
+    fn template_of(&mut self, request: Request) -> &Template {
         let way = usize::from(request.operation == Operation::Write);
-        if self.templates[way].made_of != Some((request.file, request.length)) {
-            self.make_template(way, request, address);
+        if self.templates[way].made_of != made_of(request.file, request.length) {
+            self.make_template(way, request);
         }
         &self.templates[way]
     }
 
     /// The template of these reads or writes, made anew.
     #[cold]
-    fn make_template(&mut self, way: usize, request: &Request, address: *mut u8) {
+    #[inline(never)]
+    fn make_template(&mut self, way: usize, request: Request) {
         assert!((request.file as usize) < self.files.len());
-        let entry = self.make(request, address);
         self.templates[way] = Template {
-            words: entry,
-            made_of: Some((request.file, request.length)),
+            words: self.make(&request, std::ptr::null_mut()),
+            made_of: made_of(request.file, request.length),
         };
     }
 }
@@ -502,7 +520,7 @@ impl Queue for UringQueue {
         }
         let address = self.slots.begin(request.slot, request.length);
         let region = request.slot >> self.region_shift;
-        let words = self.template_of(&request, address).words;
+        let words = self.template_of(request).words;
         let entry = entry(words, request.offset, address, request.slot, region);
         if self.until_async.1 > 0 {
             let entry = self.hand_over(entry);
@@ -511,7 +529,8 @@ impl Queue for UringQueue {
         self.line_up(entry);
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as of `enter`")]
+    #[inline(always)]
     fn push_alike(
         &mut self,
         like: Request,
@@ -522,18 +541,14 @@ impl Queue for UringQueue {
         assert_eq!(slots.len(), offsets.len());
         // A sync would become the template of the reads that follow.
         assert!(matches!(like.operation, Operation::Read | Operation::Write));
-        let Some(first) = slots.first() else {
-            return;
-        };
         if self.until_async.1 > 0 {
             return self.push_each(like, slots, offsets, each);
         }
         if self.ring.line.room() < slots.len() {
             self.look_again(slots.len());
         }
-        let address = self.slots.address(*first);
         // Copied, it stays in registers.
-        let words = self.template_of(&like, address).words;
+        let words = self.template_of(like).words;
         let shift = self.region_shift;
         let offsets = &offsets[..slots.len()];
         let mut begin = self.slots.begin_some(slots.len() as u32, like.length);
@@ -563,6 +578,16 @@ impl Queue for UringQueue {
         }
     }
 
+    #[expect(clippy::inline_always, reason = "as of `enter`")]
+    #[inline(always)]
+    fn submit_for(&mut self, least: u32) -> io::Result<()> {
+        let in_flight = self.slots.in_flight();
+        if in_flight == 0 {
+            return Ok(());
+        }
+        self.enter(least.min(in_flight))
+    }
+
     #[inline]
     fn arrived(&mut self) -> u32 {
         self.ring.arrivals.look()
@@ -586,7 +611,8 @@ impl Queue for UringQueue {
         left(self.ring.arrivals.give_back())
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as of `enter`")]
+    #[inline(always)]
     fn take_alike(
         &mut self,
         length: u32,
@@ -597,14 +623,16 @@ impl Queue for UringQueue {
         let arrived = self.ring.arrivals.take(into.len());
         let count = arrived.len();
         let mut end = self.slots.end_some(count as u32);
+        let mut differing = 0;
         for (place, (user_data, result)) in into.iter_mut().zip(arrived) {
             let slot = user_data as u32;
             end(slot);
-            if i64::from(result) != i64::from(length) {
-                let result = u32::try_from(result).map_err(|_| -result);
-                odd.push(Completion { slot, result });
-            }
+            differing |= result ^ length.cast_signed();
             *place = slot;
+        }
+        drop(end);
+        if differing != 0 {
+            self.find_odd(length, count, odd);
         }
         (count, left(self.ring.arrivals.give_back()))
     }

@@ -43,14 +43,6 @@ enum End {
     Broken(io::Error),
 }
 
-/// A batch that was submitted.
-struct Sent {
-    /// Whether the queue is to be filled further before anything is waited for.
-    goes_on: bool,
-    /// Whether completions have arrived.
-    has_more: bool,
-}
-
 /// Completions that have arrived by `now`, and were waited for from that moment if at all.
 #[derive(Debug, Clone, Copy)]
 struct Arrived {
@@ -60,6 +52,7 @@ struct Arrived {
 
 /// What the I/Os of rounds have in common.
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 struct Like {
     direction: Direction,
     target: u32,
@@ -75,42 +68,44 @@ impl Like {
     };
 }
 
-/// What a worker lends its rounds.
+/// What a worker lends its rounds. What each round touches comes first: nearness makes instructions short.
+#[repr(C)]
 struct Rounds<'a, Q, S> {
-    source: &'a mut S,
-    fill: &'a mut BufferFill,
     queue: &'a mut Q,
     clock: &'a CycleClock,
-    slots: &'a [Slot],
     notes: &'a mut Notes,
     /// As many as there are slots; the first [`Books::free`] are free.
     free: &'a mut [u32],
-    batch: &'a mut Vec<u32>,
-    odd: &'a mut Vec<Completion>,
-    stats: &'a mut WorkerStats,
-    directions: &'a mut [Option<OpStats>; 3],
-    batch_sizes: [(usize, usize); 2],
-    wait_least: u32,
-    split: bool,
+    source: &'a mut S,
     /// When something else is to be looked at.
     until: Nanos,
     /// What it is all like, once that is known: from the first I/O put in line on. The notes then hold what is in flight, and
     /// the slots do not.
     like: Like,
     is_known: bool,
+    wait_least: u32,
     books: Books,
+    fill: &'a mut BufferFill,
+    slots: &'a [Slot],
+    batch: &'a mut Vec<u32>,
+    odd: &'a mut Vec<Completion>,
+    stats: &'a mut WorkerStats,
+    directions: &'a mut [Option<OpStats>; 3],
+    batch_sizes: [(usize, usize); 2],
+    split: bool,
 }
 
 /// What rounds change of a worker, by the names it has there.
+#[repr(C)]
 struct Books {
-    batch_max: usize,
-    reap_max: usize,
-    /// When the clock was read last: after the last system call, so that the next I/Os begin then.
-    integrated: Nanos,
-    seen_until: Nanos,
-    last_completion: Nanos,
     /// Slots that are free.
     free: usize,
+    /// When the clock was read last: after the last system call, so that the next I/Os begin then.
+    integrated: Nanos,
+    batch_max: usize,
+    reap_max: usize,
+    seen_until: Nanos,
+    last_completion: Nanos,
     counts: Counts,
 }
 
@@ -187,7 +182,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 counts: Counts::ZERO,
             },
         };
-        let end = rounds.go_on(arrived);
+        let end = if rounds.split {
+            rounds.go_on::<true>(arrived)
+        } else {
+            rounds.go_on::<false>(arrived)
+        };
         rounds.count_kept();
         *like = rounds.is_known.then_some(rounds.like);
         let books = &rounds.books;
@@ -214,16 +213,16 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
 }
 
 impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
-    #[inline]
-    fn go_on(&mut self, arrived: Option<Arrived>) -> End {
+    #[inline(never)]
+    fn go_on<const SPLIT: bool>(&mut self, arrived: Option<Arrived>) -> End {
         if let Some(arrived) = arrived
-            && let Err(end) = self.resume(arrived)
+            && let Err(end) = self.resume::<SPLIT>(arrived)
         {
             return end;
         }
         self.read_clock();
         loop {
-            if let Err(end) = self.round() {
+            if let Err(end) = self.round::<SPLIT>() {
                 return end;
             }
         }
@@ -232,39 +231,46 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     /// Ends the round that a moment has interrupted. It stands apart, so that rounds have their end within them.
     #[cold]
     #[inline(never)]
-    fn resume(&mut self, arrived: Arrived) -> Result<(), End> {
+    fn resume<const SPLIT: bool>(&mut self, arrived: Arrived) -> Result<(), End> {
         if self.is_known {
-            self.reap(arrived)
+            self.reap::<SPLIT>(arrived)
         } else {
             Ok(())
         }
     }
 
-    #[inline]
-    fn round(&mut self) -> Result<(), End> {
+    #[inline(always)]
+    fn round<const SPLIT: bool>(&mut self) -> Result<(), End> {
         let in_flight = self.queue.in_flight();
         let left = self.push()?;
-        let Sent { goes_on, has_more } = self.submit(left, in_flight)?;
-        if goes_on && !has_more {
+        let count = self.books.free - left;
+        let goes_on = count == self.books.batch_max && left > 0;
+        let has_more = self.queue.arrived() > 0;
+        self.note_batch(left, in_flight);
+        let mut waits = !goes_on && !has_more;
+        if SPLIT && count > 0 {
+            waits = self.submit_apart(left, count)? && waits;
+        }
+        if waits || !SPLIT && count > 0 {
+            let least = if waits { self.wait_least } else { 0 };
+            let waited = self.queue.submit_for(least);
+            waited.map_err(End::Broken)?;
+        }
+        if goes_on && !has_more && self.queue.arrived() == 0 {
             self.read_clock();
             return Ok(());
         }
-        let mut waited_from = None;
-        if !has_more {
-            waited_from = Some(self.books.integrated);
-            let waited = self.queue.submit_and_wait(self.wait_least, None);
-            waited.map_err(End::Broken)?;
-        }
+        let waited_from = waits.then_some(self.books.integrated);
         let now = self.clock.now();
         if now >= self.until {
             return Err(End::Moment(waited_from));
         }
         self.books.integrate(now, self.queue.in_flight());
-        self.reap(Arrived { now, waited_from })
+        self.reap::<SPLIT>(Arrived { now, waited_from })
     }
 
     /// Puts a batch in line; returns how many slots stay free, behind which those of the batch stand.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self) -> Result<usize, End> {
         let free = self.books.free;
         let least = free.saturating_sub(self.books.batch_max);
@@ -298,7 +304,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
 
     /// Puts I/Os in line until `least` slots are left of those that are, as far as they are alike and known at once; returns how
     /// many are left.
-    #[inline]
+    #[inline(always)]
     fn push_some(&mut self, left: usize, least: usize) -> usize {
         if left == least {
             return left;
@@ -317,13 +323,13 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         }
         let first = left - alike.offsets.len();
         let into = &self.free[first..left];
-        let mut begun = self.books.integrated;
         if alike.direction == Direction::Write {
-            refill(self.queue, self.fill, &alike, into);
+            refill(self.queue, self.fill, alike, into);
             // What their contents take is no part of their time.
-            begun = self.clock.now();
-            self.books.integrate(begun, self.queue.in_flight());
+            let now = self.clock.now();
+            self.books.integrate(now, self.queue.in_flight());
         }
+        let begun = self.books.integrated;
         let like = Request {
             slot: 0,
             file: alike.target,
@@ -342,62 +348,68 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         first
     }
 
-    /// Submits a batch unless it can go with the wait that follows.
-    #[inline]
-    fn submit(&mut self, left: usize, in_flight: u32) -> Result<Sent, End> {
+    /// Counts the batch that was put in line, and takes its slots.
+    #[inline(always)]
+    fn note_batch(&mut self, left: usize, in_flight: u32) {
         let count = self.books.free - left;
-        let goes_on = count == self.books.batch_max && left > 0;
-        let mut has_more = self.queue.arrived() > 0;
-        if count > 0 {
-            if self.split || goes_on || has_more {
-                self.queue.submit().map_err(End::Broken)?;
-                // What the submission itself completed needs no waiting for.
-                has_more = has_more || self.queue.arrived() > 0;
-                if self.split {
-                    let end = submission_end(self.books.integrated, self.clock.now());
-                    self.note_submission(left, end);
-                }
-            }
-            self.books.free = left;
-            let counts = &mut self.books.counts;
-            match counts.submitted.get_mut(count) {
-                Some(there) => *there += 1,
-                None => self.stats.submit_batches[batch_level(count as u32)] += 1,
-            }
-            if left == 0 && in_flight as usize + count == self.slots.len() {
-                counts.filling += count as u64;
-            } else {
-                self.stats.depth_levels[depth_level(in_flight + count as u32)] += count as u64;
-            }
+        if count == 0 {
+            return;
         }
-        Ok(Sent { goes_on, has_more })
+        self.books.free = left;
+        let counts = &mut self.books.counts;
+        match counts.submitted.get_mut(count) {
+            Some(there) => *there += 1,
+            None => note_large(&mut self.stats.submit_batches, count),
+        }
+        if left == 0 && in_flight as usize + count == self.free.len() {
+            counts.filling += count as u64;
+        } else {
+            note_depth(self.stats, in_flight, count);
+        }
     }
 
-    #[inline]
+    /// Submits the batch behind `left` by a call of its own, and notes when that had ended; `false` where something has
+    /// completed meanwhile.
+    #[inline(never)]
+    fn submit_apart(&mut self, left: usize, count: usize) -> Result<bool, End> {
+        self.queue.submit().map_err(End::Broken)?;
+        let end = submission_end(self.books.integrated, self.clock.now());
+        for slot in &self.free[left..left + count] {
+            self.notes.submitted[*slot as usize] = end;
+        }
+        Ok(self.queue.arrived() == 0)
+    }
+
+    #[inline(always)]
     fn read_clock(&mut self) {
         let now = self.clock.now();
         self.books.integrate(now, self.queue.in_flight());
     }
 
     /// Takes a batch of completions.
-    #[inline]
-    fn reap(&mut self, Arrived { now, waited_from }: Arrived) -> Result<(), End> {
+    #[inline(always)]
+    fn reap<const SPLIT: bool>(
+        &mut self,
+        Arrived { now, waited_from }: Arrived,
+    ) -> Result<(), End> {
         let before = self.books.free;
-        let taken = self.take(now);
+        let (taken, is_odd) = self.take::<SPLIT>(now);
         let count = self.books.free - before;
         let books = &mut self.books;
         let unseen = unseen(&mut books.seen_until, now, waited_from, taken);
         if count > 0 {
             books.last_completion = now;
-            books.counts.unseen += 1;
             books.counts.unseen_ns += unseen.get();
             books.counts.longest_unseen = books.counts.longest_unseen.max(unseen);
             match books.counts.taken.get_mut(count) {
                 Some(there) => *there += 1,
-                None => self.stats.complete_batches[batch_level(count as u32)] += 1,
+                None => {
+                    books.counts.taken_large += 1;
+                    note_large(&mut self.stats.complete_batches, count);
+                }
             }
         }
-        if !self.odd.is_empty() {
+        if is_odd {
             return Err(End::Odd);
         }
         let at_once = waited_from.is_none() && self.queue.in_flight() == self.queue.arrived();
@@ -408,8 +420,8 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     }
 
     /// Takes completions, of which those submitted together are counted as one, and frees their slots.
-    #[inline]
-    fn take(&mut self, now: Nanos) -> Taken {
+    #[inline(always)]
+    fn take<const SPLIT: bool>(&mut self, now: Nanos) -> (Taken, bool) {
         let like = self.like;
         let free = &mut self.free[self.books.free..];
         let most = self.books.reap_max.min(free.len());
@@ -420,7 +432,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         self.books.free += count;
         if !self.odd.is_empty() {
             self.record_but_odd(now, count);
-            return taken;
+            return (taken, true);
         }
         self.books.counts.done += count as u64;
         while let Some((begun, count)) = self.notes.together(rest) {
@@ -431,15 +443,13 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
                     .tally
                     .count_with(latency, count as u64, histogram);
             }
-            if self.split
-                && let Some(stats) = &mut self.directions[like.direction as usize]
-            {
+            if SPLIT && let Some(stats) = &mut self.directions[like.direction as usize] {
                 let submitted = self.notes.submitted[rest[0] as usize];
                 record_parts(stats, now, (begun, submitted), count as u64);
             }
             rest = &rest[count..];
         }
-        taken
+        (taken, false)
     }
 
     /// Counts the latencies that were kept.
@@ -462,14 +472,18 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
             }
         }
     }
+}
 
-    /// Notes when the call had ended that submitted what is in the slots from `left` on.
-    #[inline(never)]
-    fn note_submission(&mut self, left: usize, end: Nanos) {
-        for slot in &self.free[left..self.books.free] {
-            self.notes.submitted[*slot as usize] = end;
-        }
-    }
+/// Counts a batch that has no place of its own.
+#[inline(never)]
+fn note_large<const N: usize>(batches: &mut [u64; N], count: usize) {
+    batches[batch_level(count as u32)] += 1;
+}
+
+/// Counts I/Os that left a slot free.
+#[inline(never)]
+fn note_depth(stats: &mut WorkerStats, in_flight: u32, count: usize) {
+    stats.depth_levels[depth_level(in_flight + count as u32)] += count as u64;
 }
 
 /// Where latencies of a direction are counted.
@@ -482,8 +496,8 @@ fn latencies(
 }
 
 /// Gives the buffers of these slots what these I/Os write.
-#[inline]
-fn refill<Q: Queue>(queue: &mut Q, fill: &mut BufferFill, alike: &Alike<'_>, slots: &[u32]) {
+#[inline(never)]
+fn refill<Q: Queue>(queue: &mut Q, fill: &mut BufferFill, alike: Alike<'_>, slots: &[u32]) {
     for (io, slot) in alike.each().zip(slots) {
         let buffer = &mut queue.buffer(*slot)[..io.length as usize];
         fill.refill(&io, buffer);

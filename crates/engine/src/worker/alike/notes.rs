@@ -73,8 +73,12 @@ impl Notes {
     /// What was submitted of these when the first of them was, which stand together: when that was, and how many those are.
     #[inline]
     pub(super) fn together(&self, slots: &[u32]) -> Option<(Nanos, usize)> {
-        let begun = self.of[*slots.first()? as usize].begun;
-        let same = |slot: &&u32| self.of[**slot as usize].begun == begun;
-        Some((begun, slots.iter().take_while(same).count()))
+        let notes = &*self.of;
+        let begun = notes[*slots.first()? as usize].begun;
+        let mut count = 1;
+        while count < slots.len() && notes[slots[count] as usize].begun == begun {
+            count += 1;
+        }
+        Some((begun, count))
     }
 }
