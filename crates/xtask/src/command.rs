@@ -14,9 +14,17 @@ pub fn release_binary() -> Result<PathBuf, String> {
     if let Some(built) = std::env::var_os("FATHOM_RELEASE_BIN") {
         return Ok(built.into());
     }
-    run("cargo", &["build", "--release", "--package", "fathom"], &[])?;
+    run("cargo", &BUILD_RELEASE, &[])?;
+    Ok(built_release())
+}
+
+/// What `cargo` is told to build the program as users do.
+pub const BUILD_RELEASE: [&str; 4] = ["build", "--release", "--package", "fathom"];
+
+/// Where that puts it.
+pub fn built_release() -> PathBuf {
     let folder = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), Into::into);
-    Ok(folder.join("release/fathom"))
+    folder.join("release/fathom")
 }
 
 /// Runs `program` with `arguments` in the checkout's root and lets it print; an error names the whole command.

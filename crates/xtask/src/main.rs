@@ -8,6 +8,7 @@
     reason = "a chore talks to the developer who runs it"
 )]
 
+mod background;
 mod bench;
 mod command;
 mod fuzz;

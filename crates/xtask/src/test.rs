@@ -1,13 +1,34 @@
 //! `cargo xtask test`: everything that must hold before a change lands.
 
+use std::thread;
+
+use crate::background::ReleaseBuild;
 use crate::command;
 use crate::{order, packages, tidy};
 
-/// Installs what the tests need, then runs every check and test; stops at the first that fails.
+/// Runs every check, installs what the tests need, then runs them; stops at the first that fails.
+///
+/// The tests alone need the packages and the program as users build it, so both come while the sources are checked and the
+/// tests are built. Nothing runs beside the tests themselves: many of them measure.
 pub fn run() -> Result<(), String> {
-    packages::install()?;
     tidy::run()?;
     command::run("cargo", &["fmt", "--all", "--check"], &[])?;
+    let release = ReleaseBuild::start()?;
+    thread::scope(|scope| {
+        let packages = scope.spawn(packages::install);
+        check()?;
+        build()?;
+        packages.join().map_err(|_| "packages were not installed")?
+    })?;
+    // The acceptance tests hold predictions to a wall time, which only the program as users build it can show.
+    let binary = release.finish()?;
+    let binary = binary.to_str().ok_or("the checkout's path is no UTF-8")?;
+    order::note_if_stale(binary)?;
+    let tests = ["test", "--workspace", "--no-fail-fast"];
+    command::run("cargo", &tests, &[("FATHOM_RELEASE_BIN", binary)])
+}
+
+fn check() -> Result<(), String> {
     let lints = [
         "clippy",
         "--workspace",
@@ -19,14 +40,10 @@ pub fn run() -> Result<(), String> {
     ];
     command::run("cargo", &lints, &[])?;
     let documents = ["doc", "--workspace", "--no-deps", "--quiet"];
-    command::run("cargo", &documents, &[("RUSTDOCFLAGS", "-D warnings")])?;
-    // The acceptance tests hold predictions to a wall time, which only the program as users build it can show.
-    let binary = command::release_binary()?;
-    let binary = binary.to_str().ok_or("the checkout's path is no UTF-8")?;
-    order::note_if_stale(binary)?;
-    command::run(
-        "cargo",
-        &["test", "--workspace", "--no-fail-fast"],
-        &[("FATHOM_RELEASE_BIN", binary)],
-    )
+    command::run("cargo", &documents, &[("RUSTDOCFLAGS", "-D warnings")])
+}
+
+fn build() -> Result<(), String> {
+    let tests = ["test", "--workspace", "--no-run", "--quiet"];
+    command::run("cargo", &tests, &[])
 }
