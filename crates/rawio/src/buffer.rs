@@ -126,8 +126,9 @@ impl Slots {
         self.in_flight += count;
         let (start, stride, busy) = (self.start, self.stride, &mut *self.busy);
         move |slot| {
-            let was_busy = std::mem::replace(&mut busy[slot as usize], true);
-            assert!(!was_busy, "slot {slot} is in flight");
+            if std::mem::replace(&mut busy[slot as usize], true) {
+                is_in_flight(slot);
+            }
             // SAFETY: as in `address`; there are as many buffers as marks.
             unsafe { start.add(slot as usize * stride).as_ptr() }
         }
@@ -150,8 +151,9 @@ impl Slots {
         self.in_flight -= count;
         let busy = &mut *self.busy;
         |slot| {
-            let busy = std::mem::take(&mut busy[slot as usize]);
-            assert!(busy, "slot {slot} completed but was not in flight");
+            if !std::mem::take(&mut busy[slot as usize]) {
+                was_not_in_flight(slot);
+            }
         }
     }
 
@@ -192,6 +194,20 @@ impl Drop for Slots {
             unsafe { libc::munmap(self.start.as_ptr().cast(), self.stride * self.busy.len()) };
         }
     }
+}
+
+// They take the number by value: a message made in place has it stored in memory, slot by slot, in case.
+
+#[cold]
+#[inline(never)]
+fn is_in_flight(slot: u32) -> ! {
+    panic!("slot {slot} is in flight")
+}
+
+#[cold]
+#[inline(never)]
+fn was_not_in_flight(slot: u32) -> ! {
+    panic!("slot {slot} completed but was not in flight")
 }
 
 #[cfg(test)]

@@ -243,7 +243,7 @@ impl UringQueue {
     /// Puts the entry of a slot that is busy in line for the next submission.
     #[inline]
     fn line_up(&mut self, entry: Words) {
-        if self.ring.line.room() == 0 {
+        while self.ring.line.room() == 0 {
             self.look_again(1);
         }
         self.ring.line.put(1, |_| entry);
@@ -342,14 +342,17 @@ impl UringQueue {
     /// Where the line seems to have no room for so many: seen from here, what the kernel took is still in it.
     ///
     /// A kernel thread gives room back once it has submitted all it saw, by when some of it may be complete and in line again.
+    ///
+    /// # Panics
+    /// Where there is none, and no such thread.
     #[inline(never)]
     fn look_again(&mut self, count: usize) {
         loop {
             self.ring.line.publish();
-            let has_room = self.ring.line.room() >= count;
-            if has_room || self.entering != Entering::Rarely {
+            if self.ring.line.room() >= count {
                 return;
             }
+            assert!(self.entering == Entering::Rarely, "the line is full");
             // It takes all that is in line before it sleeps, and what was woken in vain is asked again by the next wait.
             let _ = self.enter_otherwise(0, None);
             std::thread::yield_now();
@@ -360,7 +363,7 @@ impl UringQueue {
     #[cold]
     fn push_each(
         &mut self,
-        like: Request,
+        (operation, file, length): (Operation, u32, u32),
         slots: &[u32],
         offsets: &[u64],
         mut each: impl FnMut(u32, u64),
@@ -369,8 +372,10 @@ impl UringQueue {
             each(*slot, *offset);
             self.push(Request {
                 slot: *slot,
+                file,
+                operation,
                 offset: *offset,
-                ..like
+                length,
             });
         }
     }
@@ -395,24 +400,31 @@ impl UringQueue {
         }));
     }
 
-    /// The template of reads or writes like this one.
+    /// The template of such reads or writes.
     #[inline]
-    fn template_of(&mut self, request: Request) -> &Template {
-        let way = usize::from(request.operation == Operation::Write);
-        if self.templates[way].made_of != made_of(request.file, request.length) {
-            self.make_template(way, request);
+    fn template_of(&mut self, operation: Operation, file: u32, length: u32) -> &Template {
+        let way = usize::from(operation == Operation::Write);
+        if self.templates[way].made_of != made_of(file, length) {
+            self.make_template(operation, file, length);
         }
         &self.templates[way]
     }
 
-    /// The template of these reads or writes, made anew.
+    /// The same, made anew.
     #[cold]
     #[inline(never)]
-    fn make_template(&mut self, way: usize, request: Request) {
-        assert!((request.file as usize) < self.files.len());
-        self.templates[way] = Template {
+    fn make_template(&mut self, operation: Operation, file: u32, length: u32) {
+        assert!((file as usize) < self.files.len());
+        let request = Request {
+            slot: 0,
+            file,
+            operation,
+            offset: 0,
+            length,
+        };
+        self.templates[usize::from(operation == Operation::Write)] = Template {
             words: self.make(&request, std::ptr::null_mut()),
-            made_of: made_of(request.file, request.length),
+            made_of: made_of(file, length),
         };
     }
 }
@@ -520,7 +532,8 @@ impl Queue for UringQueue {
         }
         let address = self.slots.begin(request.slot, request.length);
         let region = request.slot >> self.region_shift;
-        let words = self.template_of(request).words;
+        let template = self.template_of(request.operation, request.file, request.length);
+        let words = template.words;
         let entry = entry(words, request.offset, address, request.slot, region);
         if self.until_async.1 > 0 {
             let entry = self.hand_over(entry);
@@ -542,13 +555,15 @@ impl Queue for UringQueue {
         // A sync would become the template of the reads that follow.
         assert!(matches!(like.operation, Operation::Read | Operation::Write));
         if self.until_async.1 > 0 {
+            let like = (like.operation, like.file, like.length);
             return self.push_each(like, slots, offsets, each);
         }
-        if self.ring.line.room() < slots.len() {
+        // Copied, it stays in registers.
+        let template = self.template_of(like.operation, like.file, like.length);
+        let words = template.words;
+        while self.ring.line.room() < slots.len() {
             self.look_again(slots.len());
         }
-        // Copied, it stays in registers.
-        let words = self.template_of(like).words;
         let shift = self.region_shift;
         let offsets = &offsets[..slots.len()];
         let mut begin = self.slots.begin_some(slots.len() as u32, like.length);
