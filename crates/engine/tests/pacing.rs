@@ -474,13 +474,10 @@ fn a_drained_queue_is_filled_up() {
             complete_max: 4,
             low: 8,
         });
-        let worker = run(vec![job]).remove(0);
-        // Filled from 0 in four calls, then from 8 in two: at 12 and at 16.
-        assert_eq!(
-            worker.depth_levels,
-            [0, 0, 4, 128, 124, 0, 0],
-            "{backend:?}"
-        );
+        let levels = || run(vec![job.clone()]).remove(0).depth_levels;
+        // Filled from 0 in four calls, then from 8 in two: at 12 and at 16. A machine that holds the worker up over one of its
+        // moments has a wait end early, and a queue be filled from another depth.
+        undisturbed(levels, |levels| *levels == [0, 0, 4, 128, 124, 0, 0]);
     }
 }
 

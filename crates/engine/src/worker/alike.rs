@@ -212,6 +212,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     }
 }
 
+#[expect(
+    clippy::inline_always,
+    reason = "a call within a round costs lines of code that are not near, and a return that is not foreseen"
+)]
 impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     #[inline(never)]
     fn go_on<const SPLIT: bool>(&mut self, arrived: Option<Arrived>) -> End {
@@ -401,12 +405,11 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
             books.last_completion = now;
             books.counts.unseen_ns += unseen.get();
             books.counts.longest_unseen = books.counts.longest_unseen.max(unseen);
-            match books.counts.taken.get_mut(count) {
-                Some(there) => *there += 1,
-                None => {
-                    books.counts.taken_large += 1;
-                    note_large(&mut self.stats.complete_batches, count);
-                }
+            if let Some(there) = books.counts.taken.get_mut(count) {
+                *there += 1;
+            } else {
+                books.counts.taken_large += 1;
+                note_large(&mut self.stats.complete_batches, count);
             }
         }
         if is_odd {
