@@ -42,12 +42,13 @@ fn stride_of(size: usize) -> usize {
 
 /// Buffers of equal size, and which of them the kernel uses.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Slots {
-    start: NonNull<u8>,
-    stride: usize,
-    size: usize,
-    busy: Box<[bool]>,
     in_flight: u32,
+    busy: Box<[bool]>,
+    size: usize,
+    stride: usize,
+    start: NonNull<u8>,
 }
 
 impl Slots {
@@ -118,19 +119,16 @@ impl Slots {
         self.address(slot)
     }
 
-    /// Marks `count` slots as used by requests of `length` bytes: those that are given to what is returned, which gives the
-    /// addresses of their buffers.
+    /// Marks `count` slots as used by requests of `length` bytes: those that are given to what is returned.
     #[inline]
-    pub(crate) fn begin_some(&mut self, count: u32, length: u32) -> impl FnMut(u32) -> *mut u8 {
+    pub(crate) fn begin_some(&mut self, count: u32, length: u32) -> impl FnMut(u32) {
         assert!(length as usize <= self.size, "request exceeds its buffer");
         self.in_flight += count;
-        let (start, stride, busy) = (self.start, self.stride, &mut *self.busy);
-        move |slot| {
+        let busy = &mut *self.busy;
+        |slot| {
             if std::mem::replace(&mut busy[slot as usize], true) {
                 is_in_flight(slot);
             }
-            // SAFETY: as in `address`; there are as many buffers as marks.
-            unsafe { start.add(slot as usize * stride).as_ptr() }
         }
     }
 
@@ -155,6 +153,11 @@ impl Slots {
                 was_not_in_flight(slot);
             }
         }
+    }
+
+    /// Whether a request uses the slot.
+    pub(crate) fn is_busy(&self, slot: u32) -> bool {
+        self.busy[slot as usize]
     }
 
     /// Number of requests that use a buffer.

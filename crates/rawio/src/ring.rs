@@ -29,6 +29,12 @@ pub(crate) struct Ring {
     /// The number it is entered by, and how that is meant.
     number: RawFd,
     entered: IoringEnterFlags,
+    /// What no round touches, out of the way.
+    held: Box<Held>,
+}
+
+/// What keeps a ring there.
+struct Held {
     fd: OwnedFd,
     _queues: Mapping,
     _entries: Mapping,
@@ -55,18 +61,11 @@ impl Ring {
         let entries_end = cq.cqes as usize + completions * size_of::<io_uring_cqe>();
         let queues = Mapping::new(&fd, IORING_OFF_SQ_RING, array_end.max(entries_end))?;
         let entries = Mapping::new(&fd, IORING_OFF_SQES, submissions * size_of::<Words>())?;
-        if !wanted.flags.contains(IoringSetupFlags::NO_SQARRAY) {
-            // Entries are taken in their own order.
-            let array = queues.at::<u32>(sq.array, submissions);
-            for index in 0..wanted.sq_entries {
-                // SAFETY: an element of the array, at which the kernel looks once entries are published.
-                unsafe { array.add(index as usize).write(index) };
-            }
-        }
         let word = |offset| queues.at::<AtomicU32>(offset, 1);
         Ok(Self {
             line: Line {
                 entries: entries.at(0, submissions),
+                order: queues.at(sq.array, submissions),
                 next: 0,
                 taken: 0,
                 count: wanted.sq_entries,
@@ -84,9 +83,11 @@ impl Ring {
             },
             number: fd.as_raw_fd(),
             entered: IoringEnterFlags::empty(),
-            fd,
-            _queues: queues,
-            _entries: entries,
+            held: Box::new(Held {
+                fd,
+                _queues: queues,
+                _entries: entries,
+            }),
         })
     }
 
@@ -162,7 +163,7 @@ impl Ring {
         // SAFETY: one file's number, which outlives the call.
         let updated = unsafe {
             let update = (&raw const update).cast();
-            io_uring_register(&self.fd, IoringRegisterOp::RegisterFilesUpdate, update, 1)
+            io_uring_register(&self.held.fd, IoringRegisterOp::RegisterFilesUpdate, update, 1)
         };
         updated?;
         Ok(())
@@ -178,7 +179,7 @@ impl Ring {
         // SAFETY: one update, which the kernel changes during the call.
         let registered = unsafe {
             let update: *mut c_void = (&raw mut update).cast();
-            io_uring_register(&self.fd, IoringRegisterOp::RegisterRingFds, update, 1)
+            io_uring_register(&self.held.fd, IoringRegisterOp::RegisterRingFds, update, 1)
         };
         if registered.is_ok_and(|count| count == 1) {
             self.number = update.offset.cast_signed();
@@ -197,9 +198,9 @@ impl Ring {
             // SAFETY: one update, which outlives the call.
             let _ = unsafe {
                 let update: *mut c_void = (&raw mut update).cast();
-                io_uring_register(&self.fd, IoringRegisterOp::UnregisterRingFds, update, 1)
+                io_uring_register(&self.held.fd, IoringRegisterOp::UnregisterRingFds, update, 1)
             };
-            self.number = self.fd.as_raw_fd();
+            self.number = self.held.fd.as_raw_fd();
             self.entered = IoringEnterFlags::empty();
         }
     }
@@ -212,24 +213,36 @@ impl Ring {
         };
         // SAFETY: so many elements, of which the kernel takes what it needs during the call; for what is behind them, see the
         // callers.
-        unsafe { io_uring_register(&self.fd, operation, start, what.len() as u32) }?;
+        unsafe { io_uring_register(&self.held.fd, operation, start, what.len() as u32) }?;
         Ok(())
     }
 }
 
-/// The submission queue: entries in line.
+/// The submission queue: the entries, and in which order they stand in line.
+///
+/// The order goes through an array of the ring's (there is none with `NO_SQARRAY`, which is therefore not asked for), so that
+/// an entry can belong to one slot for good: what never changes of it is written once.
+#[repr(C)]
 pub(crate) struct Line {
     entries: NonNull<Words>,
+    order: NonNull<u32>,
+    tail: NonNull<AtomicU32>,
+    head: NonNull<AtomicU32>,
+    flags: NonNull<AtomicU32>,
     /// Entries ever put in line, modulo 2^32.
     next: u32,
     /// Those of them that the kernel had taken when it was last looked at.
     taken: u32,
     /// Room for so many, a power of two.
     count: u32,
-    tail: NonNull<AtomicU32>,
-    head: NonNull<AtomicU32>,
-    flags: NonNull<AtomicU32>,
 }
+
+/// Word of an entry that says what is done to which file.
+pub(crate) const HEAD: usize = 0;
+/// Word of the offset.
+pub(crate) const OFFSET: usize = 1;
+/// Word of the length, and of how it is done.
+pub(crate) const LENGTH: usize = 3;
 
 impl Line {
     /// Room for further entries.
@@ -244,7 +257,42 @@ impl Line {
         self.next.wrapping_sub(self.taken)
     }
 
-    /// Puts `count` entries in line, each as `entry` gives it for its index.
+    /// Writes an entry.
+    ///
+    /// # Safety
+    /// It is not in line.
+    ///
+    /// # Panics
+    /// Where there is no entry of that number.
+    pub(crate) unsafe fn write(&mut self, index: u32, words: Words) {
+        assert!(index < self.count, "no entry {index}");
+        // SAFETY: the index is below the number of entries, and the kernel reads none that is not in line.
+        unsafe { self.entries.add(index as usize).write(words) };
+    }
+
+    /// Writes an entry and puts it in line.
+    ///
+    /// # Safety
+    /// As of [`Self::write`].
+    ///
+    /// # Panics
+    /// As [`Self::write`], and where there is no room.
+    #[inline]
+    pub(crate) unsafe fn put(&mut self, index: u32, words: Words) {
+        assert!(self.room() > 0, "the line is full");
+        // SAFETY: as asked of the caller.
+        unsafe { self.write(index, words) };
+        let place = self.next & (self.count - 1);
+        // SAFETY: the place is below the number of entries, and the kernel reads it after its publication.
+        unsafe { self.order.add(place as usize).write(index) };
+        self.next = self.next.wrapping_add(1);
+    }
+
+    /// Puts `count` entries in line, of which only these words are written: the one of the head, that of the length, and that
+    /// of the offset. `each` gives the number and the offset of each.
+    ///
+    /// # Safety
+    /// The numbers are below that of the entries, and none of them is in line.
     ///
     /// # Panics
     /// Where there is no room for them.
@@ -253,14 +301,28 @@ impl Line {
         reason = "a call hands over what the entries are made of in memory"
     )]
     #[inline(always)]
-    pub(crate) fn put(&mut self, count: usize, mut entry: impl FnMut(usize) -> Words) {
+    pub(crate) unsafe fn put_alike(
+        &mut self,
+        count: usize,
+        (head, length): (u64, u64),
+        mut each: impl FnMut(usize) -> (u32, u64),
+    ) {
         assert!(count <= self.room(), "the line is full");
-        let (start, mask, first) = (self.entries, self.count - 1, self.next);
+        let (entries, order) = (self.entries, self.order);
+        let (mask, first) = (self.count - 1, self.next);
         for index in 0..count {
+            let (number, offset) = each(index);
             let place = first.wrapping_add(index as u32) & mask;
-            // SAFETY: the index is below the number of entries, and the kernel reads an entry between the publication of its
-            // place and that of a head beyond it: there is room, so it is not this one.
-            unsafe { start.add(place as usize).write(entry(index)) };
+            // SAFETY: as asked of the caller, the number is that of an entry which the kernel does not read now. The place is
+            // below the number of entries; the kernel reads it between its publication and that of a head beyond it: there is
+            // room, so it is not this one.
+            unsafe {
+                let words = entries.add(number as usize).cast::<u64>();
+                words.add(HEAD).write(head);
+                words.add(OFFSET).write(offset);
+                words.add(LENGTH).write(length);
+                order.add(place as usize).write(number);
+            }
         }
         self.next = first.wrapping_add(count as u32);
     }
@@ -292,16 +354,17 @@ impl Line {
 }
 
 /// The completion queue.
+#[repr(C)]
 pub(crate) struct Arrivals {
     entries: NonNull<io_uring_cqe>,
+    tail: NonNull<AtomicU32>,
+    head: NonNull<AtomicU32>,
     /// Entries ever taken, modulo 2^32.
     next: u32,
     /// Entries that had ever arrived when it was last looked at.
     there: u32,
     /// Room for so many, a power of two.
     count: u32,
-    tail: NonNull<AtomicU32>,
-    head: NonNull<AtomicU32>,
 }
 
 impl Arrivals {
@@ -419,8 +482,10 @@ mod tests {
 
     /// Submits entries that do nothing, and gives what completed.
     fn round(ring: &mut Ring, numbers: &[u64]) -> Vec<(u64, i32)> {
-        ring.line
-            .put(numbers.len(), |index| nothing(numbers[index]));
+        for (index, number) in (0..).zip(numbers) {
+            // SAFETY: nothing is in line but what was put there for this round.
+            unsafe { ring.line.put(index, nothing(*number)) };
+        }
         ring.line.publish();
         let count = ring.line.waiting();
         assert_eq!(count as usize, numbers.len());
@@ -462,7 +527,6 @@ mod tests {
         check(IoringSetupFlags::COOP_TASKRUN);
         let deferred = IoringSetupFlags::SINGLE_ISSUER | IoringSetupFlags::DEFER_TASKRUN;
         check(deferred);
-        check(deferred | IoringSetupFlags::NO_SQARRAY);
     }
 
     #[test]
@@ -478,6 +542,9 @@ mod tests {
     #[should_panic(expected = "the line is full")]
     fn more_than_there_is_room_for_is_refused() {
         let mut ring = Ring::new(4, io_uring_params::default()).unwrap();
-        ring.line.put(5, |index| nothing(index as u64));
+        for index in [0, 1, 2, 3, 0] {
+            // SAFETY: the kernel is shown nothing of it.
+            unsafe { ring.line.put(index, nothing(7)) };
+        }
     }
 }

@@ -2,8 +2,11 @@
 //!
 //! Files are registered where the kernel lets us, which saves it looking them up for every request, and buffers where a file
 //! is read or written past the page cache, which saves it pinning them, and where the kernel copies to them sooner
-//! (`copying.rs`). The fastest set-up the kernel knows is taken: `SINGLE_ISSUER` with `DEFER_TASKRUN` and `NO_SQARRAY` (Linux
-//! 6.6), the first two (6.1), `COOP_TASKRUN` (5.19), or none.
+//! (`copying.rs`). The fastest set-up the kernel knows is taken: `SINGLE_ISSUER` with `DEFER_TASKRUN` (Linux 6.1),
+//! `COOP_TASKRUN` (5.19), or none.
+//!
+//! Each slot has an entry of its own in the submission queue. Where reads and writes follow each other, its buffer and user
+//! data stay as they are.
 
 use std::fs::File;
 use std::io;
@@ -24,7 +27,7 @@ use crate::clock::Clock;
 use crate::copying::copies_sooner_if_registered;
 use crate::file::{Caching, caching_of};
 use crate::outside::CallTimer;
-use crate::ring::{Ring, Words};
+use crate::ring::{HEAD, LENGTH, OFFSET, Ring, Words};
 use crate::{Completion, Operation, OutsideCalls, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
 
 /// Milliseconds without submissions after which the kernel thread sleeps: the kernel's own default, and fio's.
@@ -36,24 +39,29 @@ const SPINS: u32 = 1000;
 /// A ring with its buffers and files, on the thread that made it.
 ///
 /// The ring's own number is registered, so that entering it looks nothing up.
+#[repr(C)]
 pub struct UringQueue {
     // Dropped before `slots`, so that the kernel has let go of the buffers when they are unmapped.
     ring: Ring,
     slots: Slots,
+    entering: Entering,
+    /// Whether entries are to be written in whole.
+    is_unusual: bool,
+    timer: CallTimer,
     /// Of reads and of writes.
     templates: [Template; 2],
     /// A slot's number without so many low bits is that of its registered buffer, or 0 where none is registered.
     region_shift: u32,
+    /// Reads and writes until one is handed to a kernel worker, and how many that is; 0: none is.
+    until_async: (u32, u32),
+    /// Slots whose entries a sync has changed since.
+    spoilt: Vec<u32>,
     files: Vec<File>,
     fixed_buffers: Registered,
     fixed_files: Registered,
     priority: u16,
     /// Flags of reads, and of writes.
     flags: [ReadWriteFlags; 2],
-    entering: Entering,
-    timer: CallTimer,
-    /// Reads and writes until one is handed to a kernel worker, and how many that is; 0: none is.
-    until_async: (u32, u32),
     // A ring made for one issuer must stay on its thread.
     stays: PhantomData<*const ()>,
 }
@@ -64,13 +72,15 @@ impl std::fmt::Debug for UringQueue {
     }
 }
 
-/// The entry of a read or write without its place, buffer and slot, used as long as nothing else changes.
+/// The words of a read's or write's entry that are of no one place and slot, used as long as nothing else changes.
 ///
-/// It is kept in words, each of which is read and written as a whole: a processor waits where it loads at once what was
-/// stored in parts a moment ago, as an entry that is changed in memory and then copied would be.
-#[derive(Default)]
+/// Words are read and written as wholes: a processor waits where it loads at once what was stored in parts a moment ago, as
+/// an entry that is changed in memory and then copied would be.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
 struct Template {
-    words: Words,
+    head: u64,
+    length: u64,
     /// The file and length it was made of, with one added so that 0 is of nothing; it is void once the priority changes.
     made_of: u64,
 }
@@ -81,24 +91,12 @@ fn made_of(file: u32, length: u32) -> u64 {
     (u64::from(file) << 32 | u64::from(length)).wrapping_add(1)
 }
 
-/// Word of the offset.
-const OFFSET: usize = 1;
 /// Word of the buffer's address.
 const ADDRESS: usize = 2;
 /// Word of the user data.
 const USER_DATA: usize = 4;
 /// Word that begins with the two bytes of the registered buffer's number; what follows them is zero.
 const BUFFER: usize = 5;
-
-/// The entry of a template's words in one place of the file and one slot, whose buffer is in that region.
-#[inline]
-fn entry(mut words: Words, offset: u64, address: *mut u8, slot: u32, region: u32) -> Words {
-    words[OFFSET] = offset;
-    words[ADDRESS] = address as u64;
-    words[USER_DATA] = u64::from(slot);
-    words[BUFFER] = u64::from((region as u16).to_le());
-    words
-}
 
 /// How a ring is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,6 +151,7 @@ impl UringQueue {
         if slots == 0 || slots > SLOTS_MAX {
             return Err(other(io::ErrorKind::InvalidInput.into()));
         }
+        let count = slots;
         let mut ring = build(slots, calls)?;
         let slots = Slots::new(slots, size).map_err(other)?;
         let (regions, region_shift) = slots.regions();
@@ -174,7 +173,7 @@ impl UringQueue {
             Registered::No => u32::BITS - 1,
         };
         ring.register_itself();
-        Ok(Self {
+        let mut queue = Self {
             ring,
             fixed_buffers,
             fixed_files: Registered::from_result(&registered_files),
@@ -193,8 +192,30 @@ impl UringQueue {
             },
             timer: CallTimer::default(),
             until_async: (calls.async_every, calls.async_every),
+            is_unusual: calls.async_every > 0,
+            spoilt: Vec::new(),
             stays: PhantomData,
-        })
+        };
+        for slot in 0..count {
+            let entry = queue.entry(&Template::default(), 0, slot);
+            // SAFETY: nothing is in line yet.
+            unsafe { queue.ring.line.write(slot, entry) };
+        }
+        Ok(queue)
+    }
+
+    /// The entry of a slot's read or write in one place of the file.
+    #[inline]
+    fn entry(&self, template: &Template, offset: u64, slot: u32) -> Words {
+        let region = slot >> self.region_shift;
+        let mut words = Words::default();
+        words[HEAD] = template.head;
+        words[OFFSET] = offset;
+        words[ADDRESS] = self.slots.address(slot) as u64;
+        words[LENGTH] = template.length;
+        words[USER_DATA] = u64::from(slot);
+        words[BUFFER] = u64::from((region as u16).to_le());
+        words
     }
 
     /// The entry of a request, made anew.
@@ -240,13 +261,17 @@ impl UringQueue {
         unsafe { std::mem::transmute::<io_uring_sqe, Words>(entry) }
     }
 
-    /// Puts the entry of a slot that is busy in line for the next submission.
+    /// Puts the entry of a slot in line for the next submission.
+    ///
+    /// # Safety
+    /// The slot became busy just now, so that its entry is not in line.
     #[inline]
-    fn line_up(&mut self, entry: Words) {
+    unsafe fn line_up(&mut self, slot: u32, entry: Words) {
         while self.ring.line.room() == 0 {
             self.look_again(1);
         }
-        self.ring.line.put(1, |_| entry);
+        // SAFETY: as asked of the caller.
+        unsafe { self.ring.line.put(slot, entry) };
     }
 
     /// Submits what is in line and waits for `least` completions. What leads to the call and away from it is inlined: after
@@ -333,10 +358,30 @@ impl UringQueue {
         }
         *left = *every;
         // The second byte of an entry is that of its flags.
-        let mut bytes = entry[0].to_ne_bytes();
+        let mut bytes = entry[HEAD].to_ne_bytes();
         bytes[1] |= IoringSqeFlags::ASYNC.bits();
-        entry[0] = u64::from_ne_bytes(bytes);
+        entry[HEAD] = u64::from_ne_bytes(bytes);
         entry
+    }
+
+    /// Gives the entries of slots that had a sync what they have for reads and writes; `false` where entries have to be
+    /// written in whole all the same.
+    #[cold]
+    #[inline(never)]
+    fn mend_entries(&mut self) -> bool {
+        let mut spoilt = std::mem::take(&mut self.spoilt);
+        spoilt.retain(|slot| {
+            let is_busy = self.slots.is_busy(*slot);
+            if !is_busy {
+                let entry = self.entry(&Template::default(), 0, *slot);
+                // SAFETY: what is in line is of slots that are busy.
+                unsafe { self.ring.line.write(*slot, entry) };
+            }
+            is_busy
+        });
+        self.is_unusual = self.until_async.1 > 0 || !spoilt.is_empty();
+        self.spoilt = spoilt;
+        !self.is_unusual
     }
 
     /// Where the line seems to have no room for so many: seen from here, what the kernel took is still in it.
@@ -383,9 +428,15 @@ impl UringQueue {
     /// Puts a sync in line.
     #[cold]
     fn push_sync(&mut self, request: &Request) {
+        if self.spoilt.len() == self.spoilt.capacity() {
+            self.mend_entries();
+        }
         let address = self.slots.begin(request.slot, 0);
         let entry = self.make(request, address);
-        self.line_up(entry);
+        self.spoilt.push(request.slot);
+        self.is_unusual = true;
+        // SAFETY: the slot has begun just now.
+        unsafe { self.line_up(request.slot, entry) };
     }
 
     /// Those of the `count` completions taken last that did not do all they were asked for.
@@ -422,16 +473,17 @@ impl UringQueue {
             offset: 0,
             length,
         };
+        let words = self.make(&request, std::ptr::null_mut());
         self.templates[usize::from(operation == Operation::Write)] = Template {
-            words: self.make(&request, std::ptr::null_mut()),
-            made_of: made_of(file, length),
+            head: words[HEAD],
+            length: words[LENGTH],
+            made_of: made_of(file, request.length),
         };
     }
 }
 
 /// Set-ups of a ring that its worker enters, the best first.
-const ENTERED: [IoringSetupFlags; 4] = [
-    DEFERRED.union(IoringSetupFlags::NO_SQARRAY),
+const ENTERED: [IoringSetupFlags; 3] = [
     DEFERRED,
     IoringSetupFlags::COOP_TASKRUN.union(IoringSetupFlags::SUBMIT_ALL),
     IoringSetupFlags::empty(),
@@ -445,9 +497,7 @@ const DEFERRED: IoringSetupFlags = IoringSetupFlags::SINGLE_ISSUER
 
 /// Those of a ring whose submissions a kernel thread takes: work cannot be put off until it is entered.
 const TAKEN_FROM: [IoringSetupFlags; 3] = [
-    IoringSetupFlags::SINGLE_ISSUER
-        .union(IoringSetupFlags::NO_SQARRAY)
-        .union(IoringSetupFlags::SUBMIT_ALL),
+    IoringSetupFlags::SINGLE_ISSUER.union(IoringSetupFlags::SUBMIT_ALL),
     IoringSetupFlags::SUBMIT_ALL,
     IoringSetupFlags::empty(),
 ];
@@ -530,16 +580,14 @@ impl Queue for UringQueue {
         if !matches!(request.operation, Operation::Read | Operation::Write) {
             return self.push_sync(&request);
         }
-        let address = self.slots.begin(request.slot, request.length);
-        let region = request.slot >> self.region_shift;
-        let template = self.template_of(request.operation, request.file, request.length);
-        let words = template.words;
-        let entry = entry(words, request.offset, address, request.slot, region);
+        self.slots.begin(request.slot, request.length);
+        let template = *self.template_of(request.operation, request.file, request.length);
+        let mut entry = self.entry(&template, request.offset, request.slot);
         if self.until_async.1 > 0 {
-            let entry = self.hand_over(entry);
-            return self.line_up(entry);
+            entry = self.hand_over(entry);
         }
-        self.line_up(entry);
+        // SAFETY: the slot has begun just now.
+        unsafe { self.line_up(request.slot, entry) };
     }
 
     #[expect(clippy::inline_always, reason = "as of `enter`")]
@@ -554,24 +602,26 @@ impl Queue for UringQueue {
         assert_eq!(slots.len(), offsets.len());
         // A sync would become the template of the reads that follow.
         assert!(matches!(like.operation, Operation::Read | Operation::Write));
-        if self.until_async.1 > 0 {
+        if self.is_unusual && !self.mend_entries() {
             let like = (like.operation, like.file, like.length);
             return self.push_each(like, slots, offsets, each);
         }
-        // Copied, it stays in registers.
         let template = self.template_of(like.operation, like.file, like.length);
-        let words = template.words;
+        let words = (template.head, template.length);
         while self.ring.line.room() < slots.len() {
             self.look_again(slots.len());
         }
-        let shift = self.region_shift;
         let offsets = &offsets[..slots.len()];
         let mut begin = self.slots.begin_some(slots.len() as u32, like.length);
-        self.ring.line.put(slots.len(), |index| {
+        let each = |index| {
             let (slot, offset) = (slots[index], offsets[index]);
             each(slot, offset);
-            entry(words, offset, begin(slot), slot, slot >> shift)
-        });
+            begin(slot);
+            (slot, offset)
+        };
+        // SAFETY: each slot begins just now, so that it is one of the queue's and its entry is not in line; there are at least as
+        // many entries as slots.
+        unsafe { self.ring.line.put_alike(slots.len(), words, each) };
     }
 
     #[expect(clippy::inline_always, reason = "as of `enter`")]
