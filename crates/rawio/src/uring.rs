@@ -287,12 +287,10 @@ impl UringQueue {
         }
         self.ring.line.publish();
         let count = self.ring.line.waiting();
-        // Work that was put off is done by calls that ask for completions.
-        let due = IoringSqFlags::TASKRUN | IoringSqFlags::CQ_OVERFLOW;
-        let mut flags = IoringEnterFlags::empty();
-        if least > 0 || self.ring.line.flags().intersects(due) {
-            flags = IoringEnterFlags::GETEVENTS;
-        }
+        // Work that was put off is done by calls that ask for completions. Each does: the flag that would say whether there
+        // is any (`TASKRUN_FLAG`) is set by whichever processor the device interrupts, in the very line of the cache that
+        // holds the heads and tails of both queues.
+        let flags = IoringEnterFlags::GETEVENTS;
         // SAFETY: entries in line are those of slots that are busy, whose buffers and files stay.
         let call = || unsafe { self.ring.enter(count, least, flags) };
         match self.timer.around(call) {
@@ -492,7 +490,6 @@ const ENTERED: [IoringSetupFlags; 3] = [
 /// Completions are worked on in calls that ask for them, all of one thread.
 const DEFERRED: IoringSetupFlags = IoringSetupFlags::SINGLE_ISSUER
     .union(IoringSetupFlags::DEFER_TASKRUN)
-    .union(IoringSetupFlags::TASKRUN_FLAG)
     .union(IoringSetupFlags::SUBMIT_ALL);
 
 /// Those of a ring whose submissions a kernel thread takes: work cannot be put off until it is entered.
