@@ -11,6 +11,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use fathom_units::Nanos;
+use rustix::io::Errno;
 use rustix::io_uring::{
     IORING_OFF_SQ_RING, IORING_OFF_SQES, IoringEnterFlags, IoringFeatureFlags, IoringRegisterOp,
     IoringSetupFlags, IoringSqFlags, Timespec, io_uring_cqe, io_uring_enter, io_uring_enter_arg,
@@ -107,11 +108,11 @@ impl Ring {
         count: u32,
         least: u32,
         flags: IoringEnterFlags,
-    ) -> io::Result<u32> {
+    ) -> Result<u32, Errno> {
         // SAFETY: as asked of the caller; the number is the ring's.
         unsafe {
             let ring = BorrowedFd::borrow_raw(self.number);
-            Ok(io_uring_enter(ring, count, least, flags | self.entered)?)
+            io_uring_enter(ring, count, least, flags | self.entered)
         }
     }
 
@@ -119,7 +120,7 @@ impl Ring {
     ///
     /// # Safety
     /// As of [`Self::enter`].
-    pub(crate) unsafe fn enter_until(&self, least: u32, timeout: Nanos) -> io::Result<u32> {
+    pub(crate) unsafe fn enter_until(&self, least: u32, timeout: Nanos) -> Result<u32, Errno> {
         let mut time = Timespec {
             tv_sec: (timeout.get() / 1_000_000_000).cast_signed(),
             tv_nsec: (timeout.get() % 1_000_000_000).cast_signed(),
@@ -132,13 +133,7 @@ impl Ring {
         // SAFETY: as asked of the caller; the number is the ring's, and the time outlives the call.
         unsafe {
             let ring = BorrowedFd::borrow_raw(self.number);
-            Ok(io_uring_enter_arg(
-                ring,
-                self.line.waiting(),
-                least,
-                flags,
-                Some(&until),
-            )?)
+            io_uring_enter_arg(ring, self.line.waiting(), least, flags, Some(&until))
         }
     }
 
@@ -535,7 +530,7 @@ mod tests {
         ring.line.publish();
         // SAFETY: nothing is in line.
         let waited = unsafe { ring.enter_until(1, Nanos::from_millis(5)) };
-        assert_eq!(waited.unwrap_err().raw_os_error(), Some(libc::ETIME));
+        assert_eq!(waited.unwrap_err(), Errno::TIME);
     }
 
     #[test]

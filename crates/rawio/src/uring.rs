@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, RawFd};
 
 use fathom_units::Nanos;
-use rustix::io::ReadWriteFlags;
+use rustix::io::{Errno, ReadWriteFlags};
 use rustix::io_uring::{
     IoringEnterFlags, IoringFsyncFlags, IoringOp, IoringSetupFlags, IoringSqFlags, IoringSqeFlags,
     addr_or_splice_off_in_union, io_uring_params, io_uring_ptr, io_uring_sqe, io_uring_user_data,
@@ -542,20 +542,12 @@ fn left(count: u32) -> Taken {
     if count == 0 { Taken::All } else { Taken::Some }
 }
 
-/// Errors of the entering call after which the same call can be made again.
-fn is_transient(error: &io::Error) -> bool {
-    matches!(
-        error.raw_os_error(),
-        Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY)
-    )
-}
-
+/// Takes errors of the entering call after which the same call can be made again for none.
 #[cold]
-fn forgive(error: io::Error) -> io::Result<()> {
-    if is_transient(&error) {
-        Ok(())
-    } else {
-        Err(error)
+fn forgive(error: Errno) -> io::Result<()> {
+    match error {
+        Errno::INTR | Errno::TIME | Errno::AGAIN | Errno::BUSY => Ok(()),
+        _ => Err(error.into()),
     }
 }
 
