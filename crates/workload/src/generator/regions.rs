@@ -90,4 +90,13 @@ impl Stride {
     pub(super) fn offset(self, step: u64) -> u64 {
         step * self.bytes
     }
+
+    /// Makes steps offsets, counted from `base`.
+    pub(super) fn place(self, base: u64, steps: &mut [u64]) {
+        // Shifts are done several at a time, and such products are not.
+        match self.shift {
+            Some(shift) => steps.iter_mut().for_each(|it| *it = base + (*it << shift)),
+            None => steps.iter_mut().for_each(|it| *it = base + *it * self.bytes),
+        }
+    }
 }

@@ -122,9 +122,7 @@ impl Stretch {
         match &mut self.order {
             StretchOrder::EachBlockOnce(permutation, stride) => {
                 permutation.fill(position, drawn);
-                for offset in drawn {
-                    *offset = base + stride.offset(*offset);
-                }
+                stride.place(base, drawn);
                 self.position += count;
             }
             StretchOrder::Sequential { step } => {
