@@ -7,6 +7,7 @@ use crate::{Direction, Job, Mix};
 
 /// A coin a draw; none is thrown where there is but one side.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Directions {
     only: Option<Direction>,
     read_below: u64,

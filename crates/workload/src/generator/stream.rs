@@ -24,19 +24,21 @@ use super::walk::Walk;
 use super::{Alike, Io, Rejection, SharedCursor, StreamError, StreamKey, TargetRange};
 use crate::{Access, Coverage, Direction, FileChoice, Job, SequentialScope};
 
-/// The I/Os of one worker, in order.
+/// The I/Os of one worker, in order. What a stretch takes comes first: nearness makes instructions short.
 #[derive(Debug)]
+#[repr(C)]
 pub struct WorkerStream {
+    next_index: u64,
+    directions: Directions,
+    stretch: Stretch,
     regions: Vec<Region>,
     picker: Picker,
-    directions: Directions,
     sizes: Sizes,
     offsets: Xoshiro256,
     order: Order,
     /// Where the last random I/O ended and how many follow it.
     run: Run,
     stride: Stride,
-    next_index: u64,
     ends: Ends,
     /// The stream of a job with a placement; nothing else counts then.
     walk: Option<Box<Walk>>,
@@ -44,7 +46,6 @@ pub struct WorkerStream {
     lines: Option<Box<LineWalk>>,
     /// The stream of a job with one position for all directions; beside it, directions and sizes count.
     course: Option<Box<Course>>,
-    stretch: Stretch,
     restarts: Restarts,
 }
 

@@ -15,11 +15,14 @@ const AHEAD: usize = 512;
 
 /// I/Os by one rule.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Stretch {
     /// Offsets that are drawn: those from `next` to `end` are not given yet. Room for them is made when the first are.
     drawn: Box<[u64]>,
     next: usize,
     end: usize,
+    /// Bytes of each I/O.
+    pub(super) length: u32,
     /// I/Os left in it that are not drawn yet.
     left: u64,
     /// I/Os it began with, until they are booked; a stretch is booked only when it is used up.
@@ -28,8 +31,6 @@ pub(super) struct Stretch {
     pub(super) position: u64,
     /// First byte of the region.
     base: u64,
-    /// Bytes of each I/O.
-    pub(super) length: u32,
     pub(super) order: StretchOrder,
 }
 
