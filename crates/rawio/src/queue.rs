@@ -293,6 +293,19 @@ mod tests {
                     .all(|byte| u64::from(*byte) == block + 1)
             );
         }
+        // Slots that had syncs, and one that has one still, among many reads that are alike.
+        let sync = request(5, Operation::Fdatasync, 0, 0);
+        for still in [&[][..], &[sync]] {
+            still.iter().for_each(|sync| queue.push(*sync));
+            let read = request(0, Operation::Read, 0, 4096);
+            queue.push_alike(read, &[1, 3, 0], &[2 * 4096, 4096, 3 * 4096], |_, _| {});
+            let done = run(&mut queue, &[]);
+            assert!(done.iter().all(|it| matches!(it.result, Ok(4096 | 0))));
+            for (slot, byte) in [(1, 3), (3, 2), (0, 4)] {
+                assert!(queue.buffer(slot).iter().all(|it| *it == byte));
+                queue.buffer(slot).fill(0);
+            }
+        }
         let past = run(
             &mut queue,
             &[request(0, Operation::Read, 3 * 4096 + 1024, 4096)],
