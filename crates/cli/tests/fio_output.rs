@@ -699,6 +699,9 @@ fn output_has_its_file_where_nothing_runs() {
     check(&["--name=a", "--size=4k", "--parse-only"], 0, "");
     check(&["--version"], 0, "fio-3.42\n");
     check(&["--cmdhelp=rw"], 0, "                  rw: Direction");
+    // What is said of a name that is none is no output.
+    check(&["--cmdhelp=qqqqqqqqqq"], 0, "");
+    check(&["--cmdhelp=iodeptt"], 0, "             iodepth: ");
     check(
         &["--name=a", "--rw=foo"],
         1,
