@@ -12,6 +12,7 @@
 //! ```
 
 mod command_line;
+mod conditioning;
 mod context;
 mod copy_tests;
 mod decimal;

@@ -137,6 +137,15 @@ impl Snapshots {
         self.next += every;
         true
     }
+
+    /// Whether one that was due by `now` was not told: of a stage that ends with its interval nothing more will be shown.
+    fn is_left(&mut self, now: Nanos) -> bool {
+        let Some(every) = self.every.filter(|_| now >= self.next) else {
+            return false;
+        };
+        self.next += every;
+        true
+    }
 }
 
 /// What a worker hands its sets of figures over by, and the way on which they come back.
@@ -487,7 +496,8 @@ impl StageRun<'_> {
                 self.tell_snapshot(started_unix_ns, &collector, sink);
             }
         }
-        let over = Clock::now().saturating_sub(counted_from);
+        let ended = Clock::now();
+        let over = ended.saturating_sub(counted_from);
         let mut output = self.empty_output(started_unix_ns);
         tell_outside(&mut output.result, (&before, &outside()), over);
         for finished in threads.into_iter().filter_map(joined) {
@@ -496,12 +506,26 @@ impl StageRun<'_> {
         self.tell_failed(order, sink);
         steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);
-        sink.event(&Event::Snapshot {
-            index: self.index,
-            over: true,
-            result: &output.result,
-        });
+        self.tell_over((snapshots, ended), &output.result, sink);
         output
+    }
+
+    /// Tells what the stage comes to, for each interval that it ended with, too.
+    fn tell_over(
+        &self,
+        (mut snapshots, ended): (Snapshots, Nanos),
+        result: &StageResult,
+        sink: &mut dyn EventSink,
+    ) {
+        let index = self.index;
+        let left = std::iter::from_fn(|| snapshots.is_left(ended).then_some(false));
+        for over in left.chain([true]) {
+            sink.event(&Event::Snapshot {
+                index,
+                over,
+                result,
+            });
+        }
     }
 
     fn empty_result(&self, started_unix_ns: u64) -> StageResult {

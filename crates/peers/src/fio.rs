@@ -144,9 +144,15 @@ fn act(
         Action::Version => output.write(&format!("{}\n", fio::VERSION)),
         Action::Help => output.write(&fio::general_help()),
         Action::CommandHelp(option) => {
-            // fio finds it no failure that there is no such option.
-            let (Ok(text) | Err(text)) = fio::command_help(option.as_deref());
-            output.write(&text);
+            // fio finds it no failure that there is no such option, but says so beside what it shows in its place.
+            match fio::command_help(option.as_deref()) {
+                Ok(text) => output.write(&text),
+                Err(text) => {
+                    let (complaint, closest) = text.split_once('\n').unwrap_or((&text, ""));
+                    console.tell(complaint);
+                    output.write(closest);
+                }
+            }
         }
         Action::EngineHelp(engine) => {
             let text = fio::engine_help(engine.as_deref());

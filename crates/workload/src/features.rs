@@ -33,7 +33,7 @@ pub use pacing::{
     AfterFound, DirectionRates, Flow, LatencyTarget, MinimumRates, Overlaps, RATE_STEPS_MAX,
     RateStep, RateSteps, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
 };
-pub use placement::{Between, Placement, SizeDraw, SizeRange, ZoneStride};
+pub use placement::{Between, Conditioning, Placement, SizeDraw, SizeRange, ZoneStride};
 pub use priority::{IoPriority, Priorities, PriorityShare};
 pub use process::{
     EndsOthers, MemoryPolicy, NODE_MAX, NodeSet, Process, ProcessorSharing, ThreadPriority,

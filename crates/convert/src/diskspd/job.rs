@@ -274,6 +274,7 @@ fn distribution(rules: &Placement, block: u64) -> Option<String> {
         past_end: _,
         joined: _,
         stride: _,
+        conditioning: _,
     } = rules;
     match first {
         Distribution::Zoned(zones) => {

@@ -1,7 +1,7 @@
 //! Distributions, zones and shares of random I/O.
 
 use fathom_units::Percent;
-use fathom_workload::{Between, Distribution, Placement, ZoneStride};
+use fathom_workload::{Between, Conditioning, Distribution, Placement, ZoneStride};
 
 use super::section::Section;
 use super::{size, triple};
@@ -31,7 +31,11 @@ pub fn put(rules: &Placement, random: bool, section: &mut Section) {
         past_end: _,
         joined: _,
         stride: _,
+        conditioning,
     } = rules;
+    if let Some(rules) = conditioning {
+        condition(*rules, section);
+    }
     if random {
         if let Some(text) = distributions(distribution) {
             section.put("random_distribution", text);
@@ -65,6 +69,21 @@ pub fn put(rules: &Placement, random: bool, section: &mut Section) {
         section.put_if(range != bytes, "zonerange", size(range.get()));
         section.put_if(skip.get() > 0, "zoneskip", size(skip.get()));
     }
+}
+
+/// Flash that is brought to its steady state.
+fn condition(rules: Conditioning, section: &mut Section) {
+    let Conditioning {
+        over_provisioning,
+        regions,
+        cache,
+    } = rules;
+    section.put("sprandom", "1");
+    let points = over_provisioning.basis_points();
+    let share = format!("{}.{:04}", points / 10_000, points % 10_000);
+    section.put("spr_op", share);
+    section.put("spr_num_regions", regions.to_string());
+    section.put_if(cache.get() > 0, "spr_cs", size(cache.get()));
 }
 
 /// fio has lists of its own for reads, writes and trims where these are zones of one kind; else one for all.

@@ -155,7 +155,18 @@ prop_compose! {
         past_end in prop::bool::weighted(0.1),
         joined in prop::bool::weighted(0.1),
         stride in option::weighted(0.1, 0u64..3),
+        conditioning in option::weighted(0.1, (0u32..=10_000, 1u32..200, 0u64..3)),
     ) -> Placement {
+        if let Some((points, regions, cache)) = conditioning {
+            return Placement {
+                conditioning: Some(Conditioning {
+                    over_provisioning: Percent::from_basis_points(points).unwrap(),
+                    regions,
+                    cache: Bytes::mib(cache),
+                }),
+                ..Placement::default()
+            };
+        }
         if joined || stride.is_some() {
             let own = if joined { distribution } else { Distribution::Uniform };
             return Placement {

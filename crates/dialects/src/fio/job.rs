@@ -8,6 +8,7 @@ use fathom_workload::{
     ReportGroup, SequentialScope, SyncPolicy, Target, WeightedSize, WhenFull,
 };
 
+use super::conditioning;
 use super::features;
 use super::placement::{
     is_aligned, is_independent, size_list, working_set_problem, zone_problem, zones,
@@ -220,6 +221,10 @@ fn most_ios(settings: &Settings) -> Option<u64> {
 
 /// Bytes of one pass where they are not simply the targets' own, and the number of passes.
 fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
+    // What conditions flash is one pass, and as long as that asks for.
+    if settings.placement.conditioning.is_on {
+        return (None, 1);
+    }
     // Many files of `filesize` may add up to more than any number of bytes; no `size` or `io_size` is larger.
     let total = targets.iter().try_fold(0u64, |sum, target| {
         Some(sum.saturating_add(target.length?.get()))
@@ -383,6 +388,9 @@ fn appends_once(settings: &Settings) -> bool {
 
 /// Whether the job starts over until its time is up: in order, what is appended is so once.
 fn time_based(settings: &Settings) -> bool {
+    if settings.placement.conditioning.is_on {
+        return false;
+    }
     let once = appends_once(settings) && !settings.pattern.random;
     settings.time_based && settings.runtime > Nanos::ZERO && !once
 }
@@ -645,6 +653,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
     }
     if let Some((option, message, hint)) = zone_problem(settings) {
         refuse(option, message.to_owned(), hint);
+    }
+    for (option, message, hint) in conditioning::problems(settings) {
+        refuse(option, message, hint);
     }
     if let Some((option, message, hint)) = working_set_problem(settings) {
         refuse(option, message, hint);

@@ -10,6 +10,7 @@ use fathom_workload::{
     PatternError, Placement, SizeDraw, SizeRange, Target, WeightedSize, ZoneStride,
 };
 
+use super::conditioning::conditioning;
 use super::context::Files;
 use super::features;
 use super::job::{block_range, mix};
@@ -25,6 +26,12 @@ pub fn placement(
     // Names have no places within them.
     if features::is_of_names(settings) {
         return None;
+    }
+    if let Some(conditioning) = conditioning(settings) {
+        return Some(Box::new(Placement {
+            conditioning: Some(conditioning),
+            ..Placement::default()
+        }));
     }
     let place = &settings.placement;
     let mut rules = Placement {
@@ -106,7 +113,10 @@ fn needs_walk(settings: &Settings, targets: &[Target]) -> bool {
 pub fn is_independent(settings: &Settings) -> bool {
     let place = &settings.placement;
     let uniform = place.distribution.iter().all(Distribution::is_uniform);
-    (settings.independent && !place.lfsr) || !is_aligned(settings) || !uniform
+    place.conditioning.is_on
+        || (settings.independent && !place.lfsr)
+        || !is_aligned(settings)
+        || !uniform
 }
 
 /// Whether random offsets are multiples of the smallest block of their direction.

@@ -8,7 +8,7 @@
 //! unless that is read more slowly than it is replayed.
 
 use std::fs::File;
-use std::io::{BufReader, Seek};
+use std::io::{self, BufReader, Read, Seek};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use fathom_rawio::Operation;
@@ -130,9 +130,35 @@ impl<'a> Replayer<'a> {
     }
 }
 
-fn reader(file: File) -> std::io::Result<TraceReader> {
-    let input = BufReader::with_capacity(BUFFER_BYTES, file);
-    <TraceReader>::new(Box::new(input)).map_err(std::io::Error::other)
+/// A file that must not end before it did when it was opened: a trace that is cut between two entries reads as a whole one.
+struct Uncut {
+    file: File,
+    length: u64,
+    read: u64,
+}
+
+impl Read for Uncut {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        self.read += read as u64;
+        if read == 0 && !into.is_empty() && self.read < self.length {
+            let (read, length) = (self.read, self.length);
+            let message = format!("it ends after {read} bytes and had {length}");
+            return Err(io::Error::other(message));
+        }
+        Ok(read)
+    }
+}
+
+fn reader(file: File) -> io::Result<TraceReader> {
+    let length = file.metadata()?.len();
+    let uncut = Uncut {
+        file,
+        length,
+        read: 0,
+    };
+    let input = BufReader::with_capacity(BUFFER_BYTES, uncut);
+    <TraceReader>::new(Box::new(input)).map_err(io::Error::other)
 }
 
 /// The I/O of an entry, which is the one of this number; `None` where it is none.
@@ -159,7 +185,7 @@ fn io_of(entry: &TraceEntry, index: u64) -> Option<Io> {
 pub(crate) fn trace_ios(
     file: &File,
     replay: &Replay,
-) -> std::io::Result<impl Iterator<Item = std::io::Result<Io>> + Send + use<>> {
+) -> io::Result<impl Iterator<Item = io::Result<Io>> + Send + use<>> {
     let mut file = file.try_clone()?;
     file.rewind()?;
     let mut trace = reader(file)?;
@@ -168,7 +194,7 @@ pub(crate) fn trace_ios(
         loop {
             let entry = match trace.next_entry().transpose()? {
                 Ok(entry) => adapted(entry, &trace, &replay),
-                Err(error) => return Some(Err(std::io::Error::other(error))),
+                Err(error) => return Some(Err(io::Error::other(error))),
             };
             if let Some(io) = entry.and_then(|entry| io_of(&entry, index)) {
                 index += 1;
@@ -261,4 +287,64 @@ fn adapted(entry: TraceEntry, trace: &TraceReader, replay: &Replay) -> Option<Tr
         file,
         ..entry
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+
+    use fathom_workload::preset;
+
+    use super::*;
+
+    /// Many more than are read ahead.
+    const LINES: usize = 200_000;
+    const LINE: &str = "0 /a read 0 4096\n";
+    const HEADER: &str = "fio version 3 iolog\n0 /a add\n0 /a open\n";
+
+    /// I/Os that are replayed where the trace keeps `kept` of its lines once it is opened, and what is told of it.
+    fn replayed(kept: usize) -> (usize, Option<String>) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace");
+        std::fs::write(&path, HEADER.to_owned() + &LINE.repeat(LINES)).unwrap();
+        let mut job = preset("quick", "/a").unwrap().stages[0].jobs[0].clone();
+        let replay = Replay {
+            path: path.to_str().unwrap().to_owned(),
+            pace: ReplayPace::AtOnce,
+            ..Replay::default()
+        };
+        job.features.replay = Some(replay.clone());
+        let mut replayer = Replayer::new(&replay, &job).unwrap();
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len((HEADER.len() + kept * LINE.len()) as u64)
+            .unwrap();
+        let mut ios = 0;
+        while let Next::Io(_) = replayer.next(Nanos::ZERO, 0) {
+            ios += 1;
+        }
+        let told = replayer.take_problem().map(|error| error.to_string());
+        (ios, told)
+    }
+
+    #[test]
+    fn a_trace_that_is_cut_between_lines_is_told() {
+        assert_eq!(replayed(LINES), (LINES, None));
+        let (ios, told) = replayed(LINES / 2);
+        assert_eq!(ios, LINES / 2);
+        let told = told.expect("it is told");
+        let (kept, length) = (LINES / 2 * LINE.len(), LINES * LINE.len());
+        let found = format!(
+            "it ends after {} bytes and had {}",
+            HEADER.len() + kept,
+            HEADER.len() + length
+        );
+        for part in [
+            "not all of its I/O was replayed",
+            "is not what it was when the job began",
+            &found,
+            "hint: leave the trace alone",
+        ] {
+            assert!(told.contains(part), "{told}");
+        }
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use fathom_dialects::fio::{FioInput, JobLogs, LogFile, LogLines};
 use fathom_record::LogChunk;
@@ -80,7 +80,11 @@ impl<'a> Logs<'a> {
 
 /// What is said of a log that is not whole.
 pub fn unwritten(path: &str, error: &std::io::Error) -> String {
-    format!("the log `{path}` cannot be written: {error}\n  hint: free space, or name another file")
+    let hint = match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => "make its directory, or name another",
+        _ => "free space, or name another file",
+    };
+    format!("the log `{path}` cannot be written: {error}\n  hint: {hint}")
 }
 
 /// Adds text to a file; compressed, as a zlib stream of its own.
@@ -91,4 +95,26 @@ fn add(mut file: File, text: &str, compressed: bool) -> std::io::Result<()> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(text.as_bytes())?;
     file.write_all(&encoder.finish()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_follows_from_what_is_wrong() {
+        for (kind, hint) in [
+            (
+                ErrorKind::NotFound,
+                "hint: make its directory, or name another",
+            ),
+            (
+                ErrorKind::StorageFull,
+                "hint: free space, or name another file",
+            ),
+        ] {
+            let told = unwritten("p/x_bw.1.log", &kind.into());
+            assert!(told.ends_with(hint), "{told}");
+        }
+    }
 }

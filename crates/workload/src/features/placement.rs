@@ -57,6 +57,9 @@ pub struct Placement {
     /// directions; they may be fewer than it has. From where the next does not fit it goes on at the range's start. Of the
     /// other rules, the distribution of what is random alone counts then.
     pub stride: Option<Bytes>,
+    /// The job writes what brings flash to its steady state, once, and nothing else: it writes alone, at random and independently,
+    /// in blocks of one size to one target. No other rule counts then, nor do passes and limits of bytes.
+    pub conditioning: Option<Conditioning>,
 }
 
 impl Default for Placement {
@@ -78,6 +81,7 @@ impl Default for Placement {
             past_end: false,
             joined: false,
             stride: None,
+            conditioning: None,
         }
     }
 }
@@ -87,6 +91,23 @@ impl Placement {
     pub fn distribution_of(&self, direction: Direction) -> &Distribution {
         &self.distribution[direction as usize]
     }
+}
+
+/// One pass of writes after which flash is as after long random writing: its whole capacity is written, region after region, and
+/// of each region's blocks as many a second time as do not count any more in the steady state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conditioning {
+    /// What the flash holds beyond what can be addressed, as a share of that.
+    pub over_provisioning: Percent,
+    /// Regions that the capacity is written in; at least 1.
+    pub regions: u32,
+    /// Size of the device's cache: where there is one, blocks are written again at the end of the next region, not at its start.
+    pub cache: Bytes,
+}
+
+impl Conditioning {
+    /// Most regions that a capacity may be written in.
+    pub const REGIONS_MAX: u32 = 1 << 20;
 }
 
 /// What the I/Os between two random ones do.

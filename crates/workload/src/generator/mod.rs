@@ -23,6 +23,7 @@
 mod arrival;
 mod bitmap;
 mod cells;
+mod conditioning;
 mod course;
 mod cursor;
 mod fill;
@@ -186,6 +187,8 @@ impl Rejection {
             Self::OrderBeyondMemory { .. } => Some(
                 "use less of the targets or larger blocks, or leave the rates or the checks out",
             ),
+            Self::CacheBeyondRegion { .. } => Some("name fewer regions"),
+            Self::ConditioningBeyondMemory { .. } => Some("name more regions"),
             Self::TooManyTargets(_) | Self::Mix(_) | Self::BlockSize(_) | Self::NoSize(_) => None,
         }
     }
@@ -243,6 +246,24 @@ pub enum Rejection {
     OrderBeyondMemory {
         /// I/Os of a pass.
         ios: u64,
+        /// As many as there may be.
+        most: u64,
+    },
+    /// A cache that would hold all of a region, where it is to be written out before its blocks are written again.
+    #[error("a cache of {cache} is larger than the {region} of a region of its conditioning")]
+    CacheBeyondRegion {
+        /// The cache.
+        cache: Bytes,
+        /// Bytes of each region.
+        region: Bytes,
+    },
+    /// What is to be written again is kept in memory until then.
+    #[error(
+        "{waiting} blocks of a region of its conditioning are written again, and {most} at most are kept in memory"
+    )]
+    ConditioningBeyondMemory {
+        /// Blocks that would wait.
+        waiting: u64,
         /// As many as there may be.
         most: u64,
     },

@@ -10,6 +10,7 @@
 
 use fathom_units::{Bytes, Nanos};
 
+use super::conditioning::ConditioningWalk;
 use super::course::Course;
 use super::lines::LineWalk;
 use super::permutation::Permutation;
@@ -22,7 +23,7 @@ use super::sizes::{Directions, Sizes};
 use super::stretch::{Stretch, StretchOrder};
 use super::walk::Walk;
 use super::{Alike, Io, Rejection, SharedCursor, StreamError, StreamKey, TargetRange};
-use crate::{Access, Coverage, Direction, FileChoice, Job, SequentialScope};
+use crate::{Access, Conditioning, Coverage, Direction, FileChoice, Job, SequentialScope};
 
 /// The I/Os of one worker, in order. What a stretch takes comes first: nearness makes instructions short.
 #[derive(Debug)]
@@ -46,6 +47,8 @@ pub struct WorkerStream {
     lines: Option<Box<LineWalk>>,
     /// The stream of a job with one position for all directions; beside it, directions and sizes count.
     course: Option<Box<Course>>,
+    /// The stream of a job that conditions flash; nothing else counts then.
+    conditioning: Option<Box<ConditioningWalk>>,
     restarts: Restarts,
 }
 
@@ -144,6 +147,7 @@ impl WorkerStream {
             walk: None,
             lines: None,
             course: None,
+            conditioning: None,
             stretch: Stretch::empty(),
             restarts: Restarts::default(),
         };
@@ -153,6 +157,9 @@ impl WorkerStream {
             return Ok(stream);
         }
         match &job.features.placement {
+            Some(rules) if let Some(conditioning) = &rules.conditioning => {
+                stream.condition(job, conditioning, key, targets)?;
+            }
             Some(rules) if Course::is_of(rules) => {
                 let course = Course::new(job, rules, key, (targets, shared));
                 stream.ends.pass_bytes = course.bytes_per_pass();
@@ -168,6 +175,24 @@ impl WorkerStream {
             None => stream.start_round(),
         }
         Ok(stream)
+    }
+
+    /// Has the stream write what conditions the flash behind the first of `targets`.
+    fn condition(
+        &mut self,
+        job: &Job,
+        rules: &Conditioning,
+        key: StreamKey,
+        targets: &[TargetRange],
+    ) -> Result<(), StreamError> {
+        let no_targets = || StreamError::new(job, Rejection::NoTargets);
+        let range = *targets.first().ok_or_else(no_targets)?;
+        let walk = ConditioningWalk::new(job, rules, key, range);
+        let walk = walk.map_err(|reason| StreamError::new(job, reason))?;
+        self.ends.pass_bytes = walk.bytes();
+        self.ends.ios_bound = Some(walk.ios());
+        self.conditioning = Some(Box::new(walk));
+        Ok(())
     }
 
     /// Bytes of one pass, as far as they are known: exact with one block size, an upper bound with several. Where workers
@@ -303,6 +328,9 @@ impl WorkerStream {
         }
         if let Some(course) = &mut self.course {
             return course.next_io(&mut self.directions, &mut self.sizes);
+        }
+        if let Some(conditioning) = &mut self.conditioning {
+            return conditioning.next_io();
         }
         self.end_stretch();
         if self.ends.ios_left == 0 {

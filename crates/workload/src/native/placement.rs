@@ -7,8 +7,8 @@ use super::fields::{Fields, Reader, Value};
 use super::words::{BETWEEN, word};
 use super::writer::{count, share, size, sizes};
 use crate::{
-    Dedupe, DedupeFrom, Direction, Distribution, Filling, Pattern, Placement, SizeDraw, SizeRange,
-    ZoneStride,
+    Conditioning, Dedupe, DedupeFrom, Direction, Distribution, Filling, Pattern, Placement,
+    SizeDraw, SizeRange, ZoneStride,
 };
 
 impl Reader<'_> {
@@ -47,6 +47,9 @@ impl Reader<'_> {
         }
         if let Some(value) = fields.get("stride") {
             rules.stride = Some(self.quantity(value)?);
+        }
+        if let Some(value) = fields.get("conditioning") {
+            rules.conditioning = Some(self.conditioning(value)?);
         }
         fields.finish(self);
         Some(Box::new(rules))
@@ -193,6 +196,20 @@ impl Reader<'_> {
         })
     }
 
+    fn conditioning(&mut self, value: &Value<'_>) -> Option<Conditioning> {
+        let mut fields = self.fields(value, "conditioning")?;
+        let spare = fields.get("over_provisioning");
+        let spare = spare.map(|value| self.quantity(value));
+        let regions = fields.get("regions").map(|value| self.count(value));
+        let cache = fields.get("cache").map(|value| self.quantity(value));
+        fields.finish(self);
+        Some(Conditioning {
+            over_provisioning: spare.unwrap_or(Percent::whole(15))?,
+            regions: regions.unwrap_or(Some(100))?,
+            cache: cache.unwrap_or(Some(Bytes::ZERO))?,
+        })
+    }
+
     /// A table of what written buffers hold.
     pub(super) fn filling(&mut self, value: &Value<'_>) -> Option<Box<Filling>> {
         let mut fields = self.fields(value, "a filling")?;
@@ -313,6 +330,15 @@ pub(super) fn placement(rules: &Placement) -> Toml {
     }
     if let Some(stride) = rules.stride {
         add("stride", size(stride));
+    }
+    if let Some(rules) = rules.conditioning {
+        let entries = [
+            ("over_provisioning", share(rules.over_provisioning)),
+            ("regions", count(rules.regions)),
+            ("cache", size(rules.cache)),
+        ];
+        let entries = entries.map(|(key, value)| (key.to_owned(), value));
+        add("conditioning", Toml::Table(entries.into_iter().collect()));
     }
     Toml::Table(keys)
 }

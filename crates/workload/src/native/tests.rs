@@ -415,6 +415,13 @@ fn placements_survive_their_file() {
     assert_eq!((rules.ranges[1], rules.unaligned), (None, false));
     let rules = placed("sequential_sizes = \"4KiB\", random_sizes = \"1KiB-4KiB\"");
     assert!(rules.by_order.is_some());
+    let flash = check_kept(
+        "mix = \"write\"\naccess = \"independent\"\nplacement = { conditioning = { over_provisioning = \"28.5%\", regions = 8, \
+         cache = \"1MiB\" } }",
+    );
+    let flash = flash.features.placement.unwrap().conditioning.unwrap();
+    assert_eq!(flash.over_provisioning.basis_points(), 2850);
+    assert_eq!((flash.regions, flash.cache), (8, Bytes::mib(1)));
     let odd = check_kept("caching = \"buffered\"\nplacement = { unaligned = true }");
     assert!(odd.features.placement.unwrap().unaligned);
     let pairs = check_kept(

@@ -4,8 +4,8 @@ use fathom_units::{Bytes, Percent};
 
 use super::Found;
 use crate::{
-    Access, Backend, Caching, Coverage, DedupeFrom, Direction, Job, Placement, SequentialScope,
-    SizeDraw, SizeRange,
+    Access, Backend, Caching, Conditioning, Coverage, DedupeFrom, Direction, Job, Mix, Placement,
+    SequentialScope, SizeDraw, SizeRange,
 };
 
 /// Largest I/O that a range of sizes may ask for.
@@ -60,6 +60,7 @@ pub(super) fn check(job: &Job, found: &mut Found) {
             found.add(key, message, "leave `unaligned` out, or use buffered I/O");
         }
         check_course(job, rules, found);
+        check_conditioning(job, rules, found);
         for draw in rules.by_order.iter().flatten() {
             match draw {
                 SizeDraw::Range(range) => check_range(job, *range, found),
@@ -112,6 +113,68 @@ fn check_course(job: &Job, rules: &Placement, found: &mut Found) {
     if job.features.verify.is_some() {
         let message = "`joined` and `stride` are not checked (`verify`)";
         found.add("placement", message, "leave one of them out");
+    }
+}
+
+/// What conditions flash is one walk of writes, which nothing else has a part in.
+fn check_conditioning(job: &Job, rules: &Placement, found: &mut Found) {
+    let Some(conditioning) = rules.conditioning else {
+        return;
+    };
+    let alone = Placement {
+        conditioning: rules.conditioning,
+        past_end: rules.past_end,
+        alignment: rules.alignment,
+        ..Placement::default()
+    };
+    let mut refuse = |message: &str, hint: &'static str| found.add("placement", message, hint);
+    if !(1..=Conditioning::REGIONS_MAX).contains(&conditioning.regions) {
+        refuse(
+            "the regions of its `conditioning` are outside 1 to 1048576",
+            "name about 100",
+        );
+    }
+    if *rules != alone {
+        refuse(
+            "`conditioning` goes with no other rule",
+            "leave the others out",
+        );
+    }
+    let is_random = matches!(
+        job.access,
+        Access::Random {
+            coverage: Coverage::Independent,
+            run: 1
+        }
+    );
+    if job.mix != Mix::WRITE || !is_random {
+        refuse(
+            "`conditioning` writes alone, at random and independently",
+            "change the job's mix and access",
+        );
+    }
+    let [first, ..] = job.block.write.as_slice() else {
+        return;
+    };
+    let one_size = job.block.write.iter().all(|entry| entry.size == first.size);
+    if !one_size || job.block.alignment.is_some_and(|align| align != first.size) {
+        refuse(
+            "`conditioning` writes blocks of one size, each at a multiple of it",
+            "name one block size, and no alignment",
+        );
+    }
+    let limits = &job.limits;
+    if limits.time_based || limits.loops > 1 || limits.bytes.is_some() {
+        refuse(
+            "`conditioning` is one pass, as long as the flash asks for",
+            "leave `time_based`, `loops` and `bytes` out",
+        );
+    }
+    if job.targets.len() != 1 || job.workers != 1 {
+        refuse(
+            "`conditioning` is for one target and one worker",
+            "give each target a job of its own",
+        );
     }
 }
 

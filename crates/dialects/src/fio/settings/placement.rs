@@ -6,6 +6,7 @@ use fathom_workload::{Distribution, FileChoice, ZONES_MAX, Zone};
 use super::Settings;
 use super::apply::{MAX_BLOCK, set};
 use super::reader::{Counts, ValueReader};
+use crate::fio::conditioning::ConditioningSettings;
 use crate::fio::values;
 
 /// fio's defaults of the numbers behind `zipf` and `pareto`.
@@ -55,6 +56,8 @@ pub struct PlacementSettings {
     pub ios_per_file: u32,
     /// `openfiles`; 0: all.
     pub open_files: u32,
+    /// `sprandom`.
+    pub conditioning: ConditioningSettings,
 }
 
 /// How zones are used.
@@ -87,6 +90,7 @@ impl Default for PlacementSettings {
             file_distribution: Distribution::Uniform,
             ios_per_file: 1,
             open_files: 0,
+            conditioning: ConditioningSettings::default(),
         }
     }
 }
@@ -104,6 +108,16 @@ impl Settings {
                 let word = reader.word(&["sequential", "identical"]);
                 set(&mut place.identical, word.map(|index| index == 1));
             }
+            "sprandom" => set(&mut place.conditioning.is_on, reader.switch()),
+            "spr_num_regions" => {
+                let regions = reader.number(Counts::Things, 0, u64::from(u32::MAX));
+                set(&mut place.conditioning.regions, regions);
+            }
+            "spr_op" => {
+                let share = reader.first_decimal();
+                set(&mut place.conditioning.over_provisioning, share);
+            }
+            "spr_cs" => set(&mut place.conditioning.cache, bytes(reader)),
             "random_generator" => {
                 let word = reader.word(&["tausworthe", "tausworthe64", "lfsr"]);
                 set(&mut place.lfsr, word.map(|index| index == 2));

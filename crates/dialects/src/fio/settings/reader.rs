@@ -641,6 +641,25 @@ impl<'a> ValueReader<'a> {
         Some(value)
     }
 
+    /// The first of a list of numbers, which is all that counts of it.
+    pub fn first_decimal(&mut self) -> Option<f64> {
+        let text = self.text()?;
+        let first = text.split(':').next().unwrap_or_default();
+        let number = self.decimal(first);
+        if number.is_none() {
+            self.not_parsed(first.trim(), "number");
+        }
+        if first.len() < text.len() {
+            let message = format!(
+                "`{}={text}` is read as `{first}`, as fio does",
+                self.row.name
+            );
+            let warning = Diagnostic::warning(message).at(self.option.value_location());
+            self.diagnostics.push(warning.hint("write one number"));
+        }
+        number
+    }
+
     /// What stands behind a number of a list counts for nothing.
     fn warn_rest(&mut self, typed: &str, read: &str, value: f64) {
         if read == typed {

@@ -173,13 +173,14 @@ fn options_without_anything_to_act_on_are_taken() {
 #[test]
 fn what_only_a_run_refuses_is_parsed() {
     let mut files = Memory::default();
-    let text = "[j]\nsize=1m\nioengine=libaio\nunlink_each_loop=1\nloops=2\nsprandom=1\n";
+    let text = "[j]\nsize=1m\nioengine=libaio\nunlink_each_loop=1\nloops=2\nnum_range=4\nrw=trim\n";
     files.texts.insert("job.fio".to_owned(), text.to_owned());
     assert!(read_in(&files, &["--parse-only", "job.fio"]).is_ok());
     check_error(
         text,
         &[
-            "`sprandom=1` is known to fio, but not built yet",
+            "`num_range=4` is known to fio, but refused in a run: no engine here trims several ranges at a time; in fio \
+             `io_uring_cmd` alone does",
             "`unlink_each_loop=1` is known to fio, but refused in a run: only a job that writes, in as many passes as it is told \
              and without checks, can begin each with new files",
         ],

@@ -199,3 +199,84 @@ fn contents_reach_the_job() {
     };
     assert_eq!(set.dedupe, Some(Dedupe { percent: 40, from }));
 }
+
+#[test]
+fn flash_is_conditioned_in_one_pass() {
+    let rules = |options: &str| {
+        let job = job(&format!("rw=randwrite\nsprandom=1\n{options}"));
+        let limits = (job.limits.bytes, job.limits.loops, job.limits.time_based);
+        assert_eq!(limits, (None, 1, false), "{options}");
+        job.features.placement.unwrap().conditioning.unwrap()
+    };
+    let plain = rules("loops=3\nio_size=8m\ntime_based\nruntime=1");
+    assert_eq!(
+        (plain.over_provisioning.basis_points(), plain.regions),
+        (1500, 100)
+    );
+    let given = rules("spr_op=0.2875\nspr_num_regions=7\nspr_cs=64k\nnorandommap=1");
+    assert_eq!(given.over_provisioning.basis_points(), 2875);
+    assert_eq!((given.regions, given.cache), (7, Bytes::kib(64)));
+    check(
+        "rw=write\nsprandom=0",
+        |job| job.features.placement.clone(),
+        None,
+    );
+}
+
+#[test]
+fn what_does_not_go_with_conditioning_is_refused() {
+    let by_itself = "says by itself where writes fall, and";
+    for (options, expected) in [
+        ("rw=randrw", "writes at random, and nothing else".to_owned()),
+        ("rw=write", "writes at random, and nothing else".to_owned()),
+        ("rw=randwrite:4", "has no runs".to_owned()),
+        (
+            "rw=randwrite\nrandom_generator=tausworthe",
+            "requires random_generator=lfsr".to_owned(),
+        ),
+        (
+            "rw=randwrite\nnorandommap=0",
+            "requires norandommap=1".to_owned(),
+        ),
+        (
+            "rw=randwrite\nrandom_distribution=zipf:1.2",
+            format!("{by_itself} `random_distribution` does too"),
+        ),
+        (
+            "rw=randwrite\npercentage_random=50",
+            format!("{by_itself} `percentage_random` does too"),
+        ),
+        (
+            "rw=randwrite\nbssplit=4k/50:8k/50",
+            "writes blocks of one size".to_owned(),
+        ),
+        (
+            "rw=randwrite\nbs=12k",
+            "needs blocks whose size is a power of two, not 12288 bytes".to_owned(),
+        ),
+        (
+            "rw=randwrite\nba=1k",
+            "writes each block at a multiple of its size".to_owned(),
+        ),
+        (
+            "rw=randwrite\nnrfiles=2",
+            "supports only one file".to_owned(),
+        ),
+    ] {
+        let text = format!("[j]\nsize=1m\n{options}\nsprandom=1\n");
+        check_error(&text, &[&format!("job `j`: `sprandom` {expected}")]);
+    }
+    for (option, expected) in [
+        (
+            "spr_op=1.5",
+            "`spr_op=1.5` is out of range: 0 to 1, a share of what can be addressed",
+        ),
+        (
+            "spr_num_regions=0",
+            "`spr_num_regions=0` is out of range: 1 to 1,048,576",
+        ),
+    ] {
+        let text = format!("[j]\nsize=1m\nrw=randwrite\nsprandom=1\n{option}\n");
+        check_error(&text, &[&format!("job `j`: {expected}")]);
+    }
+}
