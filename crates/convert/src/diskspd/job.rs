@@ -396,6 +396,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         think,
         batches: _,
         verify: _,
+        validate: _,
         rates: _,
         rate_steps: _,
         minimum: _,
