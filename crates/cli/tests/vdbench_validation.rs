@@ -183,9 +183,9 @@ rd=fill,wd=write,iorate=max,elapsed=60,interval=1
     }
 }
 
-/// So many errors end all, and a prediction does not leave the reads out in silence.
+/// So many errors end all.
 #[test]
-fn errors_have_their_limit_and_predictions_are_refused() {
+fn errors_have_their_limit() {
     let folder = disk_folder();
     let home = folder.path();
     script(home, "save", "true");
