@@ -390,6 +390,7 @@ fn decided_features(features: &Features) {
         think: _,
         batches: _,
         verify: _,
+        validate: _,
         rates: _,
         rate_steps: _,
         minimum: _,

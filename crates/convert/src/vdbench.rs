@@ -279,6 +279,7 @@ fn decided(job: &Job) {
         think: _,
         batches: _,
         verify: _,
+        validate: _,
         rates: _,
         rate_steps: _,
         minimum: _,

@@ -24,6 +24,7 @@ mod shares;
 mod source;
 #[cfg(test)]
 mod tests;
+mod validation;
 mod values;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
@@ -42,6 +43,7 @@ pub use sections::{
     StopAfter, Wd, Xfersize, matches, show_size,
 };
 pub use source::{At, Source, Sources};
+pub use validation::Validation;
 
 use self::jobs::Storage;
 use self::lexer::Parameter;
@@ -257,7 +259,9 @@ fn runs_of(
         complaints,
     };
     refuse_commands(built, options, &mut values);
-    let (runs, workload) = expand::expand(built, options, storage, values);
+    let (runs, mut workload) = expand::expand(built, options, storage, values);
+    let place = (sources, &mut *complaints);
+    validation::apply((built, options), (&runs, &mut workload), place);
     if !complaints.has_errors() {
         contradictions::tell(built, (&runs, &workload), (sources, complaints));
     }

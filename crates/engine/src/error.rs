@@ -175,6 +175,36 @@ pub enum EngineError {
         /// What is wrong.
         why: String,
     },
+    /// What a job read is not what was written, and the run was to stop at the first.
+    #[error(
+        "job `{job}`: the {length} bytes at offset {offset} of `{path}` are not what was written there\n  hint: the target, or \
+         what lies between, has lost or changed data, or something else has written there meanwhile"
+    )]
+    WrongData {
+        /// The job.
+        job: String,
+        /// The target.
+        path: String,
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        length: u32,
+    },
+    /// An I/O is not of whole blocks that are checked.
+    #[error(
+        "job `{job}`: {length} bytes at offset {offset} of `{path}` are no whole key blocks, so that they cannot be checked\n  \
+         hint: use transfer sizes, ranges and hit areas that are multiples of the smallest transfer"
+    )]
+    Unvalidated {
+        /// The job.
+        job: String,
+        /// The target.
+        path: String,
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        length: u32,
+    },
     /// The machine cannot do what is asked.
     #[error("{what}: {why}\n  hint: {remedy}")]
     Unsupported {
@@ -199,7 +229,9 @@ impl EngineError {
             | Self::TooLong { .. }
             | Self::TooSlow { .. }
             | Self::TraceChanged { .. }
-            | Self::Unchecked { .. } => ExitClass::Target,
+            | Self::Unchecked { .. }
+            | Self::WrongData { .. }
+            | Self::Unvalidated { .. } => ExitClass::Target,
             Self::Unsupported { .. } => ExitClass::Unsupported,
         }
     }

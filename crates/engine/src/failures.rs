@@ -1,5 +1,6 @@
 //! What is said of an I/O that failed and of a job that was too slow.
 
+use fathom_record::WRONG_DATA;
 use fathom_units::Nanos;
 use fathom_workload::{Direction, Job, Pacing};
 
@@ -18,6 +19,14 @@ pub(crate) fn io_error(job: &Job, failure: FailedIo) -> EngineError {
             length: failure.length,
             took: failure.took,
             limit,
+        };
+    }
+    if failure.errno == WRONG_DATA && job.features.validate.is_some() {
+        return EngineError::WrongData {
+            job: job.name.clone(),
+            path: path.to_owned(),
+            offset: failure.offset,
+            length: failure.length,
         };
     }
     EngineError::Io {

@@ -49,6 +49,7 @@ mod timing;
 mod tolerance;
 mod trace;
 mod undo;
+mod validation;
 mod verification;
 mod worker;
 mod zeroes;

@@ -20,6 +20,7 @@ use fathom_workload::{Arrival, Backend, Caching, FileSet, Job, Pacing, Stage, Wo
 use crate::scheduler;
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
+use crate::validation;
 use crate::{
     EngineError, Overwrite, Refusal, RunOptions, calls, character, file_sets, guard, numa, parents,
     processors, space, trace,
@@ -94,6 +95,7 @@ pub(crate) fn preflight_with(
     let targets = targets::resolve(workload, &mut problems);
     if !problems.has_errors() {
         check_streams(workload, &targets, &mut problems);
+        validation::check(workload, &targets, &mut problems);
     }
     if problems.has_errors() {
         return Err(EngineError::Invalid(problems));

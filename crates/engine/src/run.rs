@@ -6,7 +6,7 @@ use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
 use fathom_record::{
     Event, EventSink, InMemory, StageResult, TargetFacts, resolved_stage, stage_record,
 };
-use fathom_units::Nanos;
+use fathom_units::{Nanos, group_digits};
 use fathom_workload::{ExistingFiles, Stage, Workload};
 
 use crate::file_sets::{FileSets, clean};
@@ -19,6 +19,7 @@ use crate::store::Store;
 use crate::targets::Kind;
 use crate::tolerance::Tolerance;
 use crate::undo::Undo;
+use crate::validation::KeyMaps;
 use crate::{EngineError, RunOptions, StopFlag, growth, marker, merged, trace};
 
 /// How soon a request to stop is seen during a pause.
@@ -211,16 +212,9 @@ fn run_stages(
     outcome: &mut RunOutcome,
 ) -> Result<(), EngineError> {
     let Ready { plan, store, .. } = ready;
-    let first_jobs: Vec<usize> = workload
-        .stages
-        .iter()
-        .scan(0, |sum, stage| {
-            let first = *sum;
-            *sum += stage.jobs.len();
-            Some(first)
-        })
-        .collect();
+    let first_jobs = first_jobs(workload);
     let file_sets = FileSets::default();
+    let key_maps = KeyMaps::new(workload, &plan.targets);
     let mut holes = Holes::default();
     let tolerance = Tolerance::new(options);
     for (index, planned) in plan.stages.iter().enumerate() {
@@ -255,6 +249,7 @@ fn run_stages(
             targets,
             store,
             file_sets: &file_sets,
+            key_maps: &key_maps,
             options,
             tolerance: &tolerance,
             stop,
@@ -272,6 +267,7 @@ fn run_stages(
         ready.keep();
         let ends_run = output.ends_run;
         let failed = take_output(stage, index, output, outcome, sink);
+        tell_checks(&key_maps, sink);
         if failed || ends_run {
             return Ok(());
         }
@@ -280,6 +276,28 @@ fn run_stages(
         }
     }
     Ok(())
+}
+
+/// Index over the whole workload of each stage's first job.
+fn first_jobs(workload: &Workload) -> Vec<usize> {
+    let counts = workload.stages.iter().scan(0, |sum, stage| {
+        let first = *sum;
+        *sum += stage.jobs.len();
+        Some(first)
+    });
+    counts.collect()
+}
+
+/// What a stage's checks of all blocks came to, in Vdbench's words.
+fn tell_checks(key_maps: &KeyMaps, sink: &mut dyn EventSink) {
+    let Some((checked, bad)) = key_maps.take_counts() else {
+        return;
+    };
+    let (checked, bad) = (group_digits(checked), group_digits(bad));
+    let text = format!(
+        "Total amount of key blocks read and validated: {checked:>8}; key blocks marked in error: {bad:>4}"
+    );
+    sink.event(&Event::Note { text: &text });
 }
 
 /// Keeps what a stage yielded; tells whether an I/O ended it.

@@ -29,6 +29,7 @@ use crate::store::Store;
 use crate::targets::JobTargets;
 use crate::timing::{Gauge, INTERVAL, Times};
 use crate::tolerance::Tolerance;
+use crate::validation::KeyMaps;
 use crate::verification::verification;
 use crate::worker::{Finished, Flows, Parts, PlacedSet, SetParts, WarmUps};
 use crate::{EngineError, RunOptions, StopFlag, calls, counters};
@@ -58,6 +59,8 @@ pub(crate) struct StageRun<'a> {
     pub(crate) targets: &'a [JobTargets],
     pub(crate) store: &'a Store,
     pub(crate) file_sets: &'a FileSets,
+    /// What is known of blocks that are checked, from stage to stage.
+    pub(crate) key_maps: &'a KeyMaps,
     pub(crate) options: &'a RunOptions,
     /// That of the whole run.
     pub(crate) tolerance: &'a Tolerance,
@@ -296,6 +299,7 @@ impl StageRun<'_> {
                 (key, fill_key),
                 ranges,
             )?,
+            checked: self.key_maps.of(job, &self.targets[index].objects),
             key,
             tolerance: self.tolerance,
             outside_calls: self.options.outside_calls,

@@ -192,6 +192,7 @@ fn begin_full<'a, Q: Queue>(
         warm_up: parts.warm_up.take(),
         enough: parts.enough.take(),
         verification: parts.verification.take(),
+        checked: std::mem::take(&mut parts.checked),
         worker: parts.worker,
         files: &begin.files.targets,
     };

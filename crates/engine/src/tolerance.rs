@@ -107,6 +107,7 @@ mod tests {
             offset: Some(offset),
             length: 4096,
             errno: 5,
+            wrong: Vec::new(),
         };
         for (asked, told) in [(0, vec![]), (2, vec![0, 1]), (9, vec![0, 1, 2])] {
             let options = RunOptions {

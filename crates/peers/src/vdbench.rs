@@ -41,7 +41,7 @@ const DATA_ERRORS: NonZeroU64 = NonZeroU64::new(50).expect("it is more than none
 const MOST_TOLD: u64 = 1000;
 
 const USAGE: &str = "\
-Usage: fathom vdbench -f FILE ... [-o DIR] [-s] [-e SECONDS] [-i SECONDS] [-w SECONDS] [-m N] [-t] [key=value ...]
+Usage: fathom vdbench -f FILE ... [-o DIR] [-s] [-v[r][w]] [-e SECONDS] [-i SECONDS] [-w SECONDS] [-m N] [-t] [key=value ...]
   beside them: --map FROM=TO, --destroy-data=NAME, --here=LABEL,...|all, --record
 ";
 

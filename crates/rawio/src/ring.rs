@@ -158,7 +158,12 @@ impl Ring {
         // SAFETY: one file's number, which outlives the call.
         let updated = unsafe {
             let update = (&raw const update).cast();
-            io_uring_register(&self.held.fd, IoringRegisterOp::RegisterFilesUpdate, update, 1)
+            io_uring_register(
+                &self.held.fd,
+                IoringRegisterOp::RegisterFilesUpdate,
+                update,
+                1,
+            )
         };
         updated?;
         Ok(())
@@ -193,7 +198,12 @@ impl Ring {
             // SAFETY: one update, which outlives the call.
             let _ = unsafe {
                 let update: *mut c_void = (&raw mut update).cast();
-                io_uring_register(&self.held.fd, IoringRegisterOp::UnregisterRingFds, update, 1)
+                io_uring_register(
+                    &self.held.fd,
+                    IoringRegisterOp::UnregisterRingFds,
+                    update,
+                    1,
+                )
             };
             self.number = self.held.fd.as_raw_fd();
             self.entered = IoringEnterFlags::empty();

@@ -32,9 +32,15 @@ pub struct IoFailure {
     pub offset: Option<u64>,
     /// Bytes that were asked for.
     pub length: u64,
-    /// The operating system's error number; 0 where a transfer was shorter than asked for.
+    /// The operating system's error number; 0 where a transfer was shorter than asked for, and [`WRONG_DATA`] where what was read
+    /// is not what was written.
     pub errno: i32,
+    /// What is wrong with the data, a line each; of that alone.
+    pub wrong: Vec<String>,
 }
+
+/// Linux's number of "illegal byte sequence", by which wrong data is told from failed I/O, as fio does.
+pub const WRONG_DATA: i32 = 84;
 
 /// One thing that happened.
 #[derive(Debug)]

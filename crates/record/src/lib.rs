@@ -25,7 +25,7 @@ pub use document::{
     ErrorRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, OverTimeRecord,
     Record, RunKind, SCHEMA, StageRecord, StorageRecord, ToolRecord, TotalRecord, Verdict,
 };
-pub use event::{Event, EventSink, Ignore, IoFailure, Phase};
+pub use event::{Event, EventSink, Ignore, IoFailure, Phase, WRONG_DATA};
 pub use io_log::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};
 pub use measure::{
     BATCH_LEVELS, CheckTimes, DEPTH_LEVELS, DeviceCounters, EndReason, FailedOperation, HalfSecond,

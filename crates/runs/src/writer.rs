@@ -282,7 +282,7 @@ impl EventSink for RunWriter {
 }
 
 fn io_failed_json(index: usize, failure: &IoFailure) -> serde_json::Value {
-    json!({
+    let mut line = json!({
         "event": "io-failed",
         "index": index,
         "job": failure.job,
@@ -292,7 +292,11 @@ fn io_failed_json(index: usize, failure: &IoFailure) -> serde_json::Value {
         "offset_bytes": failure.offset,
         "length_bytes": failure.length,
         "errno": failure.errno,
-    })
+    });
+    if !failure.wrong.is_empty() {
+        line["wrong"] = json!(failure.wrong);
+    }
+    line
 }
 
 fn interval_json(index: usize, measured: bool, interval: &IntervalStats) -> serde_json::Value {

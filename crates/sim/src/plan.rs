@@ -301,6 +301,10 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
             "checks of what was written (verify)",
         ),
         (
+            features.validate.is_some(),
+            "checks of all blocks, with the reads that they add (validate)",
+        ),
+        (
             features.latency_target.is_some(),
             "a search for the depth that keeps a latency",
         ),

@@ -10,6 +10,9 @@
 //! a pass, the later write (by its number in the stream) is the one that counts; [`LastWriters`] finds it window by
 //! window, each with one more walk through the stream.
 //!
+//! Vdbench's way is another: [`Stamp`] marks each sector, and [`KeyMap`] keeps how often each block was written, over all
+//! stages of a run.
+//!
 //! Invariants: no clock, no I/O; a header is valid for one offset of a target alone; what [`Blocks::check`] accepts was
 //! written by [`Blocks::fill`] with equal settings, as far as the checksum can tell.
 
@@ -20,10 +23,12 @@ mod contents;
 mod directions;
 mod header;
 mod intervals;
+mod key_map;
 mod last_writers;
 mod mismatch;
 mod program;
 mod replay;
+mod stamp;
 mod state;
 mod trims;
 
@@ -32,8 +37,10 @@ pub use checksum::{Digest, digest};
 pub use directions::directions_follow_time;
 pub use header::{Header, HeaderProblem};
 pub use intervals::{Intervals, LayoutProblem};
+pub use key_map::{BlockRange, KeyMap, Reservation, next_key};
 pub use last_writers::LastWriters;
 pub use mismatch::{Fault, Mismatch};
 pub use program::{Completed, Drawn, Program, Step, Task};
 pub use replay::{Replay, TraceIo, TraceWalks, WalkProblem};
+pub use stamp::{BadBlock, SECTOR, SectorFaults, Stamp};
 pub use state::{SavedState, StateError};

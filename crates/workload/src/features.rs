@@ -16,6 +16,7 @@ mod placement;
 mod priority;
 mod process;
 mod replay;
+mod validate;
 mod verify;
 
 use fathom_units::{Bytes, Nanos};
@@ -39,6 +40,7 @@ pub use process::{
     EndsOthers, MemoryPolicy, NODE_MAX, NodeSet, Process, ProcessorSharing, ThreadPriority,
 };
 pub use replay::{Replay, ReplayPace, TracePart};
+pub use validate::Validate;
 pub use verify::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
     VerifyRepeats, VerifyTrims, VerifyTrust,
@@ -55,6 +57,8 @@ pub struct Features {
     pub batches: Option<Batches>,
     /// How written data is checked.
     pub verify: Option<Box<Verify>>,
+    /// How all blocks that were ever written are checked.
+    pub validate: Option<Box<Validate>>,
     /// A rate of its own for each direction; where it is given, it counts instead of [`crate::Job::arrival`].
     pub rates: Option<DirectionRates>,
     /// Rates that follow one another; where they are given, they count instead of that of [`crate::Job::arrival`], which must

@@ -109,6 +109,12 @@ impl Job {
                 Direction::Trim => verify.trims.is_some(),
                 Direction::Write => false,
             });
+        let validate = self.features.validate.as_ref();
+        let checks = checks
+            || validate.is_some_and(|validate| {
+                let reads = validate.pre_read || validate.read_after_write;
+                way == Direction::Read && reads && self.mix.changes_data()
+            });
         checks || self.mix.share(way).basis_points() > 0
     }
 }

@@ -35,7 +35,8 @@ pub use features::{
 };
 pub use features::{
     Backlog, Checksum, Conditioning, HEADER_BYTES, HeaderCheck, MemoryPolicy, NODE_MAX, NodeSet,
-    OnMismatch, TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
+    OnMismatch, TrimmedData, Validate, Verify, VerifyPhase, VerifyRepeats, VerifyTrims,
+    VerifyTrust,
 };
 pub use file_set::{
     FileSet, FileSizes, FileSpread, SET_DEPTH_MAX, SET_MAX, is_set_directory, is_set_file,

@@ -9,6 +9,7 @@ mod lines;
 mod minimum;
 mod placement;
 mod rate_from;
+mod validation;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos, Percent};
@@ -193,6 +194,7 @@ fn check_job(job: &Job, found: &mut Found) {
     check_blocks(job, found);
     check_access(job, found);
     check_verify(job, found);
+    validation::check(job, found);
     placement::check(job, found);
     calls::check(job, found);
     lines::check(job, found);

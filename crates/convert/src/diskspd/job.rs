@@ -397,6 +397,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         think,
         batches: _,
         verify: _,
+        validate: _,
         rates: _,
         rate_steps: _,
         minimum: _,

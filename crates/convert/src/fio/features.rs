@@ -31,6 +31,7 @@ pub fn put(
         think,
         batches,
         verify,
+        validate: _,
         // Said with the pattern.
         rates: _,
         rate_steps: _,
@@ -81,14 +82,7 @@ pub fn put(
     }
     log((*io_log, *rate_samples), priorities.is_some(), section);
     if let Some(priorities) = priorities {
-        if matches!(job.backend, Backend::IoUring | Backend::Libaio)
-            && job.features.operation.is_none()
-        {
-            shares(priorities, section);
-        } else {
-            let message = "only fio's engines `io_uring` and `libaio` give single I/Os a priority";
-            draft.lost(number, "priorities", message);
-        }
+        prioritized(priorities, job, number, section, draft);
     }
     around(process, number, section, draft);
     told(calls, job, section);
@@ -102,6 +96,23 @@ pub fn put(
         (None, None) => {}
     }
     verified(job, number, section, draft);
+}
+
+/// Priorities of single I/Os, where fio's engine gives them.
+fn prioritized(
+    priorities: &Priorities,
+    job: &Job,
+    number: usize,
+    section: &mut Section,
+    draft: &mut Draft,
+) {
+    if matches!(job.backend, Backend::IoUring | Backend::Libaio) && job.features.operation.is_none()
+    {
+        shares(priorities, section);
+    } else {
+        let message = "only fio's engines `io_uring` and `libaio` give single I/Os a priority";
+        draft.lost(number, "priorities", message);
+    }
 }
 
 /// What is checked; names hold no data.

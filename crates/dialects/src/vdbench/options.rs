@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use fathom_diagnostics::{Diagnostic, Diagnostics, nearest};
 
 use super::sections::Repeat;
+use super::validation::Validation;
 
 /// A command line that was read.
 #[expect(
@@ -31,6 +32,8 @@ pub struct Options {
     pub decimal_megabytes: bool,
     /// `-t` or `-tf`: a demonstration run.
     pub demo: Option<Demo>,
+    /// `-v…`: data validation.
+    pub validation: Option<Validation>,
     /// `-l`: all runs again and again.
     pub repeat: Option<Repeat>,
     /// `-r`: the RD to begin with.
@@ -74,11 +77,6 @@ pub enum Here {
 
 /// What each option that is known does not do here, where it does nothing.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[("-d", "debugging")];
-
-/// Options of data validation.
-const VALIDATION: &[&str] = &[
-    "-v", "-vr", "-vw", "-vt", "-j", "-jr", "-jn", "-jm", "-jo", "-ji", "-js",
-];
 
 /// Reads the words after the program's name. Warnings come with the options.
 pub fn read(words: &[String]) -> Result<(Options, Diagnostics), Diagnostics> {
@@ -188,15 +186,14 @@ impl LineReader<'_> {
             }
             return;
         }
-        if VALIDATION.contains(&word) {
-            let message = format!(
-                "`{word}` asks for data validation in Vdbench's own way, which is not done here"
-            );
-            self.error(
-                &message,
-                "use `fathom fio` with `--verify=` to check written data",
-            );
-            return;
+        if let Some(letters) = word.strip_prefix("-v") {
+            return self.validation(word, letters);
+        }
+        if word.starts_with("-j") {
+            let message =
+                format!("`{word}` asks for a journal of data validation, which is not kept");
+            let hint = "`-v` checks what a run has written in the runs behind it, as long as all are started together";
+            return self.error(&message, hint);
         }
         if let Some(letters) = word.strip_prefix("-c") {
             self.options.format = Some(letters.to_owned());
@@ -224,6 +221,20 @@ impl LineReader<'_> {
         }
     }
 
+    /// `-v`, with letters in any order: `-vr`, `-vw`, `-vt`.
+    fn validation(&mut self, word: &str, letters: &str) {
+        if let Some(asked) = Validation::of_letters(letters) {
+            let before = self.options.validation.unwrap_or(asked);
+            self.options.validation = Some(before.with(asked));
+        } else {
+            let message = format!("`{word}` is no way of data validation that is known here");
+            self.error(
+                &message,
+                "write `-v`, `-vr` (read after each write), `-vw` (no read before one), `-vt`",
+            );
+        }
+    }
+
     fn unknown(&mut self, word: &str) {
         let known = [
             "-f",
@@ -241,6 +252,7 @@ impl LineReader<'_> {
             "-p",
             "-k",
             "-c",
+            "-v",
             "--here=all",
             "--run-commands",
         ];

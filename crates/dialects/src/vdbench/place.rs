@@ -377,6 +377,8 @@ fn format_job(like: &Job, target: &Target, (from, size): (u64, u64), xfersize: O
                 grows: Growth::Whole,
                 ..FileHandling::default()
             },
+            // What it writes is known to the runs behind it.
+            validate: like.features.validate.clone(),
             ..Features::default()
         },
         ..like.clone()

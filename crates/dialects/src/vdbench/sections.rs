@@ -8,6 +8,7 @@ use std::num::NonZeroU64;
 use fathom_units::Bytes;
 
 use super::source::At;
+use super::validation::Validation;
 
 /// `hd=`: a machine that runs workloads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -598,6 +599,8 @@ pub struct General {
     pub report: Vec<String>,
     /// `data_errors=`: failed I/Os of all runs together at which all ends.
     pub data_errors: Option<NonZeroU64>,
+    /// `validate=`.
+    pub validation: Option<Validation>,
     /// `monitor=`: the file that ends a run.
     pub monitor: Option<String>,
     /// `startcmd=`.

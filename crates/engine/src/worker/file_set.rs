@@ -527,6 +527,7 @@ impl<'a> SetWorker<'a> {
             offset: span.map(|(offset, _)| offset),
             length: span.map_or(0, |(_, length)| length),
             errno,
+            wrong: Vec::new(),
         });
         // A format that cannot be finished leaves nothing to work on.
         let formats = self.parts.job.features.file_work.as_ref();

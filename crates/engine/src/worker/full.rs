@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::Completion;
+use fathom_record::WRONG_DATA;
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::generator::{Io, StreamKey, WorkerStream};
 use fathom_workload::{IoPriority, Job, Overlaps};
@@ -26,14 +27,18 @@ use super::recorder::Recorder;
 use super::replay::Replayer;
 use super::source::{Leftover, Next, Source, Sourced, Verdict};
 use super::think::{Pauses, Work};
+use super::validate::Validation;
 use super::verify::Verification;
 use super::warm_up::WarmUp;
 use crate::EngineError;
 use crate::io_log::IoLogger;
+use crate::validation::Checked;
 
 /// Everything a job does beyond plain I/O.
 pub(crate) struct Full<'a> {
     stream: Box<dyn IoSource + 'a>,
+    /// Whether what is read is compared with what is known of all blocks, so that I/Os follow from others.
+    validates: bool,
     pauses: Option<Pauses>,
     /// As [`Source::take_stood`].
     stood: Nanos,
@@ -66,6 +71,8 @@ pub(crate) struct Extras<'a, 'f> {
     pub(crate) enough: Option<Arc<AtomicBool>>,
     /// What draws and checks the I/O of a job whose data is checked.
     pub(crate) verification: Option<Verification<'a>>,
+    /// What is known of the blocks of its targets, where all are checked.
+    pub(crate) checked: Vec<Checked>,
     /// Number of the worker within the job.
     pub(crate) worker: u32,
     /// The job's files once more, where ranges of them are written back.
@@ -76,6 +83,12 @@ pub(crate) struct Extras<'a, 'f> {
 pub(crate) trait IoSource {
     /// The next I/O, with `in_flight` outstanding.
     fn next(&mut self, now: Nanos, in_flight: u32) -> Next;
+
+    /// As [`Source::follow_up`].
+    fn follow_up(&mut self, now: Nanos) -> Option<Sourced> {
+        let _ = now;
+        None
+    }
 
     /// As [`Source::stream`].
     fn stream(&mut self) -> Option<&mut WorkerStream> {
@@ -115,6 +128,16 @@ pub(crate) trait IoSource {
     /// The sync of this tag has succeeded.
     fn sync_ended(&mut self, tag: u64) {
         let _ = tag;
+    }
+
+    /// Whether what the last completion has read is not what was written, once: the I/O has failed.
+    fn is_wrong(&mut self) -> bool {
+        false
+    }
+
+    /// As [`Source::take_wrong`].
+    fn take_wrong(&mut self) -> Vec<String> {
+        Vec::new()
     }
 
     /// As [`Source::take_verdict`].
@@ -158,6 +181,23 @@ impl IoSource for WorkerStream {
     }
 }
 
+/// What the I/O of a job comes from whose blocks are not checked.
+fn source_of<'a>(
+    job: &'a Job,
+    stream: WorkerStream,
+    key: StreamKey,
+    verification: Option<Verification<'a>>,
+) -> Result<Box<dyn IoSource + 'a>, EngineError> {
+    let features = &job.features;
+    Ok(match (verification, &features.replay, &features.rates) {
+        (Some(verification), ..) => Box::new(verification),
+        (None, Some(replay), _) => Box::new(Replayer::new(replay, job)?),
+        (None, None, Some(rates)) => Box::new(Rated::new(job, rates, key, stream)),
+        (None, None, None) if Delayed::is_needed(job) => Box::new(Delayed::new(stream)),
+        (None, None, None) => Box::new(stream),
+    })
+}
+
 impl<'a> Full<'a> {
     /// Whether a job needs it.
     pub(crate) fn is_needed(job: &Job) -> bool {
@@ -166,6 +206,7 @@ impl<'a> Full<'a> {
             || features.think_cycles > 0
             || features.warmup_bytes > Bytes::ZERO
             || features.verify.is_some()
+            || features.validate.is_some()
             || features.io_log.is_on()
             || features.priorities.is_some()
             || features.replay.is_some()
@@ -196,6 +237,7 @@ impl<'a> Full<'a> {
             warm_up,
             enough,
             verification,
+            checked,
             worker,
             files,
         } = extras;
@@ -207,12 +249,10 @@ impl<'a> Full<'a> {
         let recorder = features.trace_to.as_deref();
         let recorder = recorder.map(|path| Recorder::new(path, worker, job));
         Ok(Self {
-            stream: match (verification, &features.replay, &features.rates) {
-                (Some(verification), ..) => Box::new(verification),
-                (None, Some(replay), _) => Box::new(Replayer::new(replay, job)?),
-                (None, None, Some(rates)) => Box::new(Rated::new(job, rates, key, stream)),
-                (None, None, None) if Delayed::is_needed(job) => Box::new(Delayed::new(stream)),
-                (None, None, None) => Box::new(stream),
+            validates: features.validate.is_some(),
+            stream: match features.validate.as_deref() {
+                Some(validate) => Box::new(Validation::new(job, validate, stream, checked)),
+                None => source_of(job, stream, key, verification)?,
             },
             pauses: features.think.map(Pauses::new),
             stood: Nanos::ZERO,
@@ -328,6 +368,17 @@ impl Source for Full<'_> {
         }
     }
 
+    fn follow_up(&mut self, now: Nanos) -> Option<Sourced> {
+        if !self.validates {
+            return None;
+        }
+        self.stream.follow_up(now)
+    }
+
+    fn take_wrong(&mut self) -> Vec<String> {
+        self.stream.take_wrong()
+    }
+
     fn before_write(&mut self, _io: &Io, tag: u64, buffer: &mut [u8]) {
         self.stream.before_write(tag, buffer);
     }
@@ -404,6 +455,9 @@ impl Source for Full<'_> {
         }
         if is_too_slow {
             return Err(TOO_SLOW);
+        }
+        if self.validates && self.stream.is_wrong() {
+            return Err(WRONG_DATA);
         }
         self.limits.completed(slot, now)
     }

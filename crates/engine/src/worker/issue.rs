@@ -221,6 +221,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
 
     /// The next I/O if it may start now.
     fn take_due(&mut self) -> Option<Pending> {
+        if S::HOOKS
+            && let Some(Sourced { io, tag, .. }) = self.parts.source.follow_up(self.now)
+        {
+            let due = self.now;
+            return Some(Pending { io, tag, due });
+        }
         if !self.has_next() {
             return None;
         }

@@ -35,6 +35,7 @@ mod replay;
 mod set_files;
 mod source;
 mod think;
+mod validate;
 mod verify;
 mod warm_up;
 
@@ -69,6 +70,7 @@ use crate::interval::{Handover, phase};
 use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
 use crate::tolerance::Tolerance;
+use crate::validation::Checked;
 use crate::{EngineError, StopFlag};
 
 /// How long a worker without anything in flight sleeps before it looks at the stop flag again.
@@ -97,6 +99,8 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) enough: Option<Arc<AtomicBool>>,
     /// Draws and checks the I/O of a job whose data is checked.
     pub(crate) verification: Option<Verification<'a>>,
+    /// What is known of the blocks of its targets, where all are checked.
+    pub(crate) checked: Vec<Checked>,
     /// What its random streams depend on.
     pub(crate) key: StreamKey,
     /// Whether it goes on after a failed I/O.
@@ -130,6 +134,7 @@ impl<'a, S> Parts<'a, S> {
             warm_up: self.warm_up,
             enough: self.enough,
             verification: self.verification,
+            checked: self.checked,
             key: self.key,
             tolerance: self.tolerance,
             outside_calls: self.outside_calls,

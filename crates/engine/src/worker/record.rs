@@ -1,7 +1,7 @@
 //! What a worker notes of each completion.
 
 use fathom_rawio::{Completion, Queue, Taken};
-use fathom_record::{EndReason, HalfSecond, IoErrors, IoFailure, OpStats, batch_level};
+use fathom_record::{EndReason, HalfSecond, IoErrors, IoFailure, OpStats, WRONG_DATA, batch_level};
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
 use fathom_workload::{Direction, ExistingFiles};
@@ -11,8 +11,6 @@ use super::{FailedIo, Kind, Slot, Worker};
 
 /// Offsets kept of the failed I/Os of one kind.
 const FIRST_OFFSETS: usize = 8;
-/// Linux's number of "illegal byte sequence", by which fio tells wrong data from failed I/O.
-const EILSEQ: i32 = 84;
 /// `ENOSPC` and `EDQUOT`: the file system, or the user's quota of it, is full.
 const IS_FULL: [i32; 2] = [28, 122];
 
@@ -243,12 +241,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Counts a read whose data is not what was written; the read itself has succeeded.
     #[cold]
     fn count_wrong(&mut self, slot: &Slot, verdict: Verdict) {
-        self.note_error(Direction::Read, slot, EILSEQ);
+        self.note_error(Direction::Read, slot, WRONG_DATA);
         if verdict == Verdict::EndOfJob {
             self.end_with(EndReason::Failed);
             // A peer's other jobs go on; a native run has failed.
             if self.parts.job.existing == ExistingFiles::OnlyOurs {
-                self.fail_at("verify", slot, EILSEQ);
+                self.fail_at("verify", slot, WRONG_DATA);
             }
         }
     }
@@ -322,7 +320,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
     }
 
-    fn tell_failure(&self, operation: &'static str, slot: &Slot, errno: i32) {
+    fn tell_failure(&mut self, operation: &'static str, slot: &Slot, errno: i32) {
+        let wrong = if S::HOOKS {
+            self.parts.source.take_wrong()
+        } else {
+            Vec::new()
+        };
         let parts = &self.parts;
         parts.tolerance.tell(|| IoFailure {
             at_unix_ns: fathom_rawio::wall_clock(),
@@ -335,6 +338,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             offset: matches!(slot.kind, Kind::Data(_)).then_some(slot.offset),
             length: u64::from(slot.length),
             errno,
+            wrong,
         });
     }
 

@@ -101,6 +101,18 @@ pub(crate) trait Source {
         Next::of(self.next_io())
     }
 
+    /// An I/O that follows from one that has completed, before anything else is drawn or waited for: it starts at once, whatever
+    /// the job's rate and pauses.
+    fn follow_up(&mut self, now: Nanos) -> Option<Sourced> {
+        let _ = now;
+        None
+    }
+
+    /// What is wrong with the data of the I/O that [`Self::completed`] failed last, a line each.
+    fn take_wrong(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// A write is about to be submitted with these bytes, which may be changed.
     fn before_write(&mut self, io: &Io, tag: u64, buffer: &mut [u8]) {
         let _ = (io, tag, buffer);

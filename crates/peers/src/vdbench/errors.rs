@@ -4,7 +4,7 @@
 
 use std::num::NonZeroU64;
 
-use fathom_record::{IoErrors, StageResult};
+use fathom_record::{IoErrors, StageResult, WRONG_DATA};
 use fathom_session::{Code, Failure};
 use fathom_units::group_digits;
 use fathom_workload::Workload;
@@ -61,12 +61,19 @@ fn line(workload: &Workload, (stage, job): (usize, usize), error: &IoErrors) -> 
         Some(format!("; first: lun: {path} lba: {offset} 0x{offset:08x}"))
     });
     format!(
-        "{}: failed: {} {} errno {}: '{}'{}",
+        "{}: failed: {} {} errno {}{}",
         job.map_or("", |job| job.name.as_str()),
         group_digits(error.count),
         error.name(),
-        error.errno,
-        error.reason(),
+        reason(error),
         place.unwrap_or_default()
     )
+}
+
+/// The number of an error and what it means; wrong data has a number of Vdbench's own.
+fn reason(error: &IoErrors) -> String {
+    match error.errno {
+        WRONG_DATA => "60003: 'A Data Validation error was discovered'".to_owned(),
+        number => format!("{number}: '{}'", error.reason()),
+    }
 }

@@ -96,7 +96,9 @@ impl Stride {
         // Shifts are done several at a time, and such products are not.
         match self.shift {
             Some(shift) => steps.iter_mut().for_each(|it| *it = base + (*it << shift)),
-            None => steps.iter_mut().for_each(|it| *it = base + *it * self.bytes),
+            None => steps
+                .iter_mut()
+                .for_each(|it| *it = base + *it * self.bytes),
         }
     }
 }

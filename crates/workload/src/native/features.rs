@@ -21,6 +21,9 @@ pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
     if let Some(verify) = &job.features.verify {
         keys.push(("verify", super::verify::value(verify)));
     }
+    if let Some(validate) = &job.features.validate {
+        keys.push(("validate", super::validate::value(validate)));
+    }
     keys.extend(process::keys(&job.features.process));
     keys.extend(handling::keys(&job.features));
     keys
@@ -76,6 +79,9 @@ impl Reader<'_> {
         }
         if let Some(value) = fields.get("verify") {
             job.features.verify = self.verify(value, job).map(Box::new);
+        }
+        if let Some(value) = fields.get("validate") {
+            job.features.validate = self.validate(value).map(Box::new);
         }
         self.process(fields, &mut job.features.process);
         self.handling(fields, &mut job.features);

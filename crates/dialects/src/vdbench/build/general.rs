@@ -7,6 +7,7 @@ use crate::vdbench::lexer::Parameter;
 use crate::vdbench::options::parse_repeat;
 use crate::vdbench::outline::Kind;
 use crate::vdbench::sections::FormatSds;
+use crate::vdbench::validation::Validation;
 use crate::vdbench::values::{Unit, shown};
 
 const KEYWORDS: &[&str] = &[
@@ -85,14 +86,9 @@ const NO_EFFECT: &[(&str, &str)] = &[
 /// Keywords that would change what is measured.
 const REFUSED: &[(&str, &str, &str)] = &[
     (
-        "validate",
-        "data validation in Vdbench's own way is not done here",
-        "remove it; `fathom fio` checks written data with `--verify=`",
-    ),
-    (
         "journal",
         "journals of data validation are not kept",
-        "remove it",
+        "remove it; `validate=yes` checks what a run has written in the runs behind it",
     ),
     (
         "pattern_buffer",
@@ -136,6 +132,7 @@ fn is_off(key: &str, parameter: &Parameter) -> bool {
     match key {
         // Vdbench takes `no` anywhere in the list.
         "validate" => words.any(|word| !word.is_empty() && "no".starts_with(word.as_str())),
+        "journal" => words.any(|word| word == "no"),
         "showlba" => words.next().is_some_and(|word| !word.starts_with('y')),
         _ => false,
     }
@@ -176,6 +173,7 @@ impl Builder<'_> {
                 self.built.general.pattern_at = parameter.at;
             }
             "data_errors" => self.data_errors(parameter),
+            "validate" => self.validation(parameter),
             "histogram" => self.histogram(parameter),
             "report" => self.report(parameter),
             "report_run_totals" => {
@@ -254,6 +252,33 @@ impl Builder<'_> {
                 "give a number of errors, or `stop` to end at the first, and run the command behind `fathom vdbench`",
             ),
         }
+    }
+
+    /// `validate=`: its words may be as short as one likes, and any of them turns it on.
+    fn validation(&mut self, parameter: &Parameter) {
+        let mut asked = Validation {
+            at: Some(parameter.at),
+            ..Validation::YES
+        };
+        for word in &parameter.values {
+            let is = |name: &str| !word.text.is_empty() && name.starts_with(&word.text);
+            if is("read_after_write") {
+                asked.read_after_write = true;
+            } else if is("no_preread") {
+                asked.pre_read = false;
+            } else if word.text == "time" {
+                asked.time = true;
+            } else if is("ignore_zero_reads") || is("continue_old_map") {
+                let message = format!("`validate={}` is not done here", word.text);
+                let hint = "remove it: a block that reads as zeroes after it was written is wrong";
+                self.values.error(word.at, message, hint);
+            } else if !is("yes") {
+                let message = format!("`validate={}` is no way of data validation", word.text);
+                let hint = "write yes, read_after_write, no_preread, time, or no";
+                self.values.error(word.at, message, hint);
+            }
+        }
+        self.built.general.validation = Some(asked);
     }
 
     /// `report=`: its words may be as short as one likes, and the first that begins so is meant.

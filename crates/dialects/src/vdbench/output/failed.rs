@@ -1,6 +1,6 @@
 //! The line that tells of an I/O as it failed, which scripts look for in the logs.
 
-use fathom_record::IoFailure;
+use fathom_record::{IoFailure, WRONG_DATA};
 
 use super::{Pages, Report};
 use crate::errno;
@@ -12,6 +12,9 @@ impl Report {
         let host = job.and_then(|job| self.layout.hosts.get(job.host));
         let host = host.map_or("localhost", String::as_str);
         let at = self.of_day(failure.at_unix_ns);
+        for line in failure.wrong.iter().map(String::as_str) {
+            self.error(pages, now, &format!("{host}-0: {at} {line}"));
+        }
         let text = format!("{host}-0: {at} {}", text(failure));
         self.error(pages, now, &text);
     }
@@ -39,8 +42,9 @@ fn text(failure: &IoFailure) -> String {
 
 /// The name of an error number, and its meaning between quotes.
 fn reason(number: i32) -> String {
-    // The first two are in Vdbench's words: what reads its logs looks for them.
+    // These are in Vdbench's words: what reads its logs looks for them.
     match number {
+        WRONG_DATA => "60003: 'A Data Validation error was discovered'".to_owned(),
         0 => "INCORRECT_SIZE: 'transfer shorter than asked for'".to_owned(),
         5 => "EIO: 'I/O error'".to_owned(),
         number => {
@@ -66,6 +70,7 @@ mod tests {
             offset,
             length: 8192,
             errno,
+            wrong: Vec::new(),
         };
         assert_eq!(text(&failure), expected);
     }

@@ -190,8 +190,13 @@ fn definitions_have_a_limit_in_all() {
 fn what_is_not_done_is_refused_by_name() {
     let rd = "rd=rd1,wd=wd1,iorate=max";
     for (first, named, remedy) in [
-        ("validate=yes", "`validate=`", "--verify="),
-        ("journal=yes", "`journal=`", "remove it"),
+        ("journal=yes", "`journal=`", "validate=yes"),
+        ("validate=foo", "`validate=foo`", "read_after_write"),
+        (
+            "validate=ignore_zero_reads",
+            "`validate=ignore_zero_reads`",
+            "zeroes",
+        ),
         ("showlba=yes", "`showlba=`", "--write_iolog="),
         ("auxreport=x", "`auxreport=`", "remove it"),
         ("swat=x", "`swat=`", "remove it"),
@@ -220,10 +225,46 @@ fn what_is_not_done_is_refused_by_name() {
         let name = wrong.split('=').next().unwrap();
         names(&format!("* one\n{wrong}\n{SD_WD}{rd}"), name, 2, "");
     }
-    let complaints = read_with(&format!("{SD_WD}{rd}"), "-vr")
-        .unwrap_err()
-        .to_string();
-    assert!(complaints.contains("data validation"), "{complaints}");
+    for (word, part) in [("-jr", "journal"), ("-vx", "no way of data validation")] {
+        let complaints = read_with(&format!("{SD_WD}{rd}"), word)
+            .unwrap_err()
+            .to_string();
+        assert!(complaints.contains(part), "{complaints}");
+    }
+}
+
+/// What cannot be checked is not run unchecked.
+#[test]
+fn data_validation_is_refused_where_it_cannot_be_done() {
+    let rd = "rd=rd1,wd=wd1,iorate=max";
+    for (general, rd, what) in [
+        ("compratio=2", rd, "with `compratio=`"),
+        ("dedupratio=2,dedupunit=4k", rd, "with `dedupratio=`"),
+        (
+            "concatenatesds=yes",
+            "rd=rd1,wd=wd1,iorate=max,threads=2",
+            "on SDs that are joined",
+        ),
+        (
+            "data_errors=5",
+            "rd=rd1,wd=wd1,iorate=max,forcompratio=(1,2)",
+            "with `compratio=`",
+        ),
+    ] {
+        let text = format!("validate=yes\n{general}\n{SD_WD}{rd}");
+        names(&text, &format!("data validation is not done {what}"), 1, "");
+        let text = format!("{general}\n{SD_WD}{rd}");
+        let complaints = read_with(&text, "-v").unwrap_err().to_string();
+        assert!(complaints.contains(what), "{complaints}");
+    }
+    let files = "validate=yes\nfsd=f,anchor=/a,depth=1,width=1,files=9,size=4k\nfwd=w,fsd=f,operation=read\n\
+                 rd=r,fwd=w,fwdrate=max,elapsed=9,interval=1";
+    names(
+        files,
+        "data validation is not done on file systems",
+        1,
+        "lun=FILE",
+    );
 }
 
 /// What Vdbench is called for beside runs is told by its name, once.

@@ -1,0 +1,162 @@
+//! Data validation: `validate=` and `-v…`.
+//!
+//! What is asked for once counts for all runs, and becomes a feature of each job: what a run wrote is known to those behind it.
+//! What cannot be checked is refused by name; nothing is run unchecked that was to be checked.
+
+use std::collections::HashMap;
+
+use fathom_diagnostics::Diagnostic;
+use fathom_workload::{Validate, Workload};
+
+use super::build::Built;
+use super::options::Options;
+use super::run::{Run, RunKind};
+use super::sections::{General, LoopKey};
+use super::source::{At, Complaints, Sources};
+
+/// What of data validation is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Validation {
+    /// Whether blocks that are known are read before they are written: without `no_preread` (`-vw`).
+    pub pre_read: bool,
+    /// `read_after_write` (`-vr`).
+    pub read_after_write: bool,
+    /// `time` (`-vt`).
+    pub time: bool,
+    /// Where it stands; none where the command line asks for it.
+    pub at: Option<At>,
+}
+
+impl Validation {
+    /// `yes`, `-v`.
+    pub(super) const YES: Self = Self {
+        pre_read: true,
+        read_after_write: false,
+        time: false,
+        at: None,
+    };
+
+    /// What the letters behind `-v` ask for; none where one is not known.
+    pub(super) fn of_letters(letters: &str) -> Option<Self> {
+        let mut asked = Self::YES;
+        for letter in letters.chars() {
+            match letter {
+                'r' | '2' => asked.read_after_write = true,
+                'w' => asked.pre_read = false,
+                't' => asked.time = true,
+                _ => return None,
+            }
+        }
+        Some(asked)
+    }
+
+    /// What both ask for together.
+    pub(super) fn with(self, other: Self) -> Self {
+        Self {
+            pre_read: self.pre_read && other.pre_read,
+            read_after_write: self.read_after_write || other.read_after_write,
+            time: self.time || other.time,
+            at: self.at.or(other.at),
+        }
+    }
+}
+
+/// What the files and the command line ask for.
+pub(super) fn asked(general: &General, options: &Options) -> Option<Validation> {
+    match (general.validation, options.validation) {
+        (Some(one), Some(other)) => Some(one.with(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Has all jobs check their blocks, where that is asked for.
+pub(super) fn apply(
+    (built, options): (&Built, &Options),
+    (runs, workload): (&[Run], &mut Workload),
+    (sources, complaints): (&Sources, &mut Complaints),
+) {
+    let Some(asked) = asked(&built.general, options) else {
+        return;
+    };
+    if asked.time {
+        let message = "`time` of `validate=` (`-vt`): when a block was last written is told of each that is wrong, as its own \
+                       stamp has it; when it was last read is not kept";
+        tell(
+            asked.at,
+            (sources, complaints),
+            Diagnostic::warning(message).hint("leave it or remove it"),
+        );
+    }
+    for (what, hint) in refused(built, runs) {
+        let message = format!("data validation is not done {what}");
+        tell(
+            asked.at,
+            (sources, complaints),
+            Diagnostic::error(message).hint(hint),
+        );
+    }
+    let mut names: HashMap<String, String> = HashMap::new();
+    for run in runs {
+        let Some(stage) = workload.stages.get_mut(run.stage) else {
+            continue;
+        };
+        for (place, job) in run.jobs.iter().zip(&mut stage.jobs) {
+            let sd = built.sds.get(place.sd).map_or("", |sd| sd.name.as_str());
+            let path = job.targets.first().map_or("", |target| target.place.path());
+            // Two SDs on one file or device have its stamps in common.
+            let name = names
+                .entry(path.to_owned())
+                .or_insert_with(|| sd.to_owned());
+            job.features.validate = Some(Box::new(Validate {
+                name: name.clone(),
+                pre_read: asked.pre_read,
+                read_after_write: asked.read_after_write,
+            }));
+        }
+    }
+}
+
+/// What of the files cannot be checked, and what to do instead.
+fn refused(built: &Built, runs: &[Run]) -> Vec<(&'static str, &'static str)> {
+    let general = &built.general;
+    let of_files = runs.iter().any(|run| run.kind == RunKind::FileSystem);
+    let mut loops = built.rds.iter().flat_map(|rd| &rd.loops);
+    let compresses = general.compratio.is_some_and(|ratio| ratio > 1.0)
+        || loops.any(|of| of.key == LoopKey::Compratio);
+    let all = [
+        (
+            of_files,
+            "on file systems (`fsd=`, `fwd=`)",
+            "check files as SDs (`sd=…,lun=FILE`), or remove it",
+        ),
+        (
+            general.concatenatesds,
+            "on SDs that are joined (`concatenatesds=yes`)",
+            "leave one of them out",
+        ),
+        (
+            compresses,
+            "with `compratio=`: what is written follows from place and key alone",
+            "leave one of them out",
+        ),
+        (
+            general.dedupratio.is_some_and(|ratio| ratio > 1.0),
+            "with `dedupratio=`: what is written follows from place and key alone",
+            "leave one of them out",
+        ),
+        (
+            general.pattern.is_some(),
+            "with `pattern=`: what is written follows from place and key alone",
+            "leave one of them out",
+        ),
+    ];
+    let found = all.into_iter().filter(|(is_there, ..)| *is_there);
+    found.map(|(_, what, hint)| (what, hint)).collect()
+}
+
+fn tell(at: Option<At>, (sources, complaints): (&Sources, &mut Complaints), what: Diagnostic) {
+    match at.and_then(|at| sources.location(at)) {
+        Some(location) => complaints.plain(what.at(location)),
+        None => complaints.plain(what),
+    }
+}
