@@ -296,7 +296,9 @@ mod tests {
         // Slots that had syncs, and one that has one still, among many reads that are alike.
         let sync = request(5, Operation::Fdatasync, 0, 0);
         for still in [&[][..], &[sync]] {
-            still.iter().for_each(|sync| queue.push(*sync));
+            for sync in still {
+                queue.push(*sync);
+            }
             let read = request(0, Operation::Read, 0, 4096);
             queue.push_alike(read, &[1, 3, 0], &[2 * 4096, 4096, 3 * 4096], |_, _| {});
             let done = run(&mut queue, &[]);
