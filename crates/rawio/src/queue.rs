@@ -238,6 +238,25 @@ mod tests {
         }
     }
 
+    /// Slots that had syncs, and one that has one still, among many reads that are alike.
+    #[track_caller]
+    fn check_alike_after_syncs<Q: Queue>(queue: &mut Q) {
+        let sync = request(5, Operation::Fdatasync, 0, 0);
+        for still in [&[][..], &[sync]] {
+            for sync in still {
+                queue.push(*sync);
+            }
+            let read = request(0, Operation::Read, 0, 4096);
+            queue.push_alike(read, &[1, 3, 0], &[2 * 4096, 4096, 3 * 4096], |_, _| {});
+            let done = run(queue, &[]);
+            assert!(done.iter().all(|it| matches!(it.result, Ok(4096 | 0))));
+            for (slot, byte) in [(1, 3), (3, 2), (0, 4)] {
+                assert!(queue.buffer(slot).iter().all(|it| *it == byte));
+                queue.buffer(slot).fill(0);
+            }
+        }
+    }
+
     /// Writes four blocks, syncs, and reads them back into other slots, past the end of the file at last.
     #[track_caller]
     fn check<Q: Queue>(make: impl Fn(Vec<File>) -> Q) {
@@ -293,21 +312,7 @@ mod tests {
                     .all(|byte| u64::from(*byte) == block + 1)
             );
         }
-        // Slots that had syncs, and one that has one still, among many reads that are alike.
-        let sync = request(5, Operation::Fdatasync, 0, 0);
-        for still in [&[][..], &[sync]] {
-            for sync in still {
-                queue.push(*sync);
-            }
-            let read = request(0, Operation::Read, 0, 4096);
-            queue.push_alike(read, &[1, 3, 0], &[2 * 4096, 4096, 3 * 4096], |_, _| {});
-            let done = run(&mut queue, &[]);
-            assert!(done.iter().all(|it| matches!(it.result, Ok(4096 | 0))));
-            for (slot, byte) in [(1, 3), (3, 2), (0, 4)] {
-                assert!(queue.buffer(slot).iter().all(|it| *it == byte));
-                queue.buffer(slot).fill(0);
-            }
-        }
+        check_alike_after_syncs(&mut queue);
         let past = run(
             &mut queue,
             &[request(0, Operation::Read, 3 * 4096 + 1024, 4096)],
