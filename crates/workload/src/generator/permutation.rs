@@ -15,22 +15,17 @@ use super::rng::SplitMix64;
 
 const ROUNDS: usize = 4;
 
-/// Odd, with bits well spread: multipliers modulo 2^32 of L'Ecuyer's tables ("Tables of linear congruential generators of
-/// different sizes and good lattice structure", Mathematics of Computation 68, 1999). Halves and keys have 32 bits as well:
-/// such products are one instruction where four are formed at a time, and those of 64 bits are seven.
-const MULTIPLIERS: [u64; 2] = [2_891_336_453, 1_597_334_677];
-
-/// The low 32 bits.
-const LOW: u64 = u32::MAX as u64;
+/// Odd, with bits well spread: a multiplier of L'Ecuyer's tables ("Tables of linear congruential generators of different
+/// sizes and good lattice structure", Mathematics of Computation 68, 1999).
+const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
 
 /// A bijection of `0..size`.
 #[derive(Debug, Clone)]
 pub(crate) struct Permutation {
     size: u64,
-    /// The largest value of the left half, below 2^32.
-    left_most: u64,
+    /// Values of the left half, 1 to 2^32.
+    left_size: u64,
     right_bits: u32,
-    /// Of 32 bits.
     keys: [u64; ROUNDS],
 }
 
@@ -43,9 +38,9 @@ impl Permutation {
         let mut keys = SplitMix64::new(key);
         Self {
             size,
-            left_most: (size - 1) >> right_bits,
+            left_size: ((size - 1) >> right_bits) + 1,
             right_bits,
-            keys: std::array::from_fn(|_| keys.next() & LOW),
+            keys: std::array::from_fn(|_| keys.next()),
         }
     }
 
@@ -97,12 +92,8 @@ impl Permutation {
     /// `left` plus a number below the left size made of 32 random bits, modulo that size.
     #[inline]
     fn shift(&self, left: u64, random: u64) -> u64 {
-        // The size may be 2^32, which the factors of `product` cannot.
-        let sum = left + ((product(random, self.left_most) + random) >> 32);
-        let past = sum.wrapping_sub(self.left_most + 1).cast_signed();
-        // Where that is below zero, all bits of its sign say so.
-        past.wrapping_add((past >> 63) & (self.left_most + 1).cast_signed())
-            .cast_unsigned()
+        let sum = left + ((random * self.left_size) >> 32);
+        sum.min(sum.wrapping_sub(self.left_size))
     }
 }
 
@@ -120,19 +111,12 @@ fn encrypt_all(permutation: &Permutation, first: u64, into: &mut [u64]) -> bool 
     past
 }
 
-/// The product of the low 32 bits of both.
-#[inline]
-const fn product(a: u64, b: u64) -> u64 {
-    (a & LOW) * (b & LOW)
-}
-
-/// 32 bits that all depend on each bit of `half`, which has no more: those in the middle of a product, since the lowest depend
-/// on few bits, and the highest hardly on the lower ones. One multiplication alone would send equal steps of `half` to equal
+/// 32 bits that all depend on each bit of `half`. One multiplication alone would send equal steps of `half` to equal
 /// steps of the result, and neighbouring blocks would rise too often.
 #[inline]
 const fn round(half: u64, key: u64) -> u64 {
-    let once = product(half ^ key, MULTIPLIERS[0]);
-    (product(once ^ (once >> 32), MULTIPLIERS[1]) >> 16) & LOW
+    let product = (half ^ key).wrapping_mul(MULTIPLIER);
+    (product ^ (product >> 32)).wrapping_mul(MULTIPLIER) >> 32
 }
 
 #[cfg(test)]
