@@ -45,6 +45,7 @@ mod set_stream;
 #[cfg(test)]
 mod set_tests;
 mod shared;
+mod side_by_side;
 mod sizes;
 mod spread;
 mod steps;

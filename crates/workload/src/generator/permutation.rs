@@ -9,15 +9,14 @@
 //!
 //! Invariant: for every key and size the function is a bijection of `0..size`.
 
-use multiversion::multiversion;
-
 use super::rng::SplitMix64;
+use super::side_by_side::{GROUP, SideBySide};
 
-const ROUNDS: usize = 4;
+pub(super) const ROUNDS: usize = 4;
 
 /// Odd, with bits well spread: a multiplier of L'Ecuyer's tables ("Tables of linear congruential generators of different
 /// sizes and good lattice structure", Mathematics of Computation 68, 1999).
-const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
+pub(super) const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
 
 /// A bijection of `0..size`.
 #[derive(Debug, Clone)]
@@ -58,12 +57,32 @@ impl Permutation {
     /// The numbers at as many indices from `first` on as `into` has places, all of which must be below the size.
     pub(crate) fn fill(&self, first: u64, into: &mut [u64]) {
         debug_assert!(first + into.len() as u64 <= self.size, "past the size");
-        if encrypt_all(self, first, into) {
-            for value in into {
+        let (groups, rest) = into.as_chunks_mut::<GROUP>();
+        let together = (groups.len() * GROUP) as u64;
+        let is_past = match SideBySide::of(self.left_size, self.right_bits, self.keys) {
+            Some(ways) => ways.encrypt(first, groups, self.size),
+            None => {
+                self.encrypt_each(first, groups.as_flattened_mut());
+                true
+            }
+        };
+        if is_past {
+            for value in groups.as_flattened_mut() {
                 if *value >= self.size {
                     *value = self.walk(*value);
                 }
             }
+        }
+        for (index, value) in (first + together..).zip(rest) {
+            *value = self.at(index);
+        }
+    }
+
+    /// Numbers so large that they do not go side by side, one after the other.
+    #[cold]
+    fn encrypt_each(&self, first: u64, into: &mut [u64]) {
+        for (index, value) in (first..).zip(into) {
+            *value = self.encrypt(index);
         }
     }
 
@@ -95,20 +114,6 @@ impl Permutation {
         let sum = left + ((random * self.left_size) >> 32);
         sum.min(sum.wrapping_sub(self.left_size))
     }
-}
-
-/// Encrypts the numbers from `first` on, and says whether some of them are past the size. Each is a chain of multiplications,
-/// of which the widest instructions do eight at a time.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn encrypt_all(permutation: &Permutation, first: u64, into: &mut [u64]) -> bool {
-    // A copy stays in registers.
-    let permutation = permutation.clone();
-    let mut past = false;
-    for (place, value) in into.iter_mut().enumerate() {
-        *value = permutation.encrypt(first.wrapping_add(place as u64));
-        past |= *value >= permutation.size;
-    }
-    past
 }
 
 /// 32 bits that all depend on each bit of `half`. One multiplication alone would send equal steps of `half` to equal
@@ -191,7 +196,15 @@ mod tests {
 
         /// Whatever instructions are taken, and however many numbers are left over by the widest of them.
         #[test]
-        fn many_at_once_are_the_same(size in 1u64..5_000, key: u64, skip in 0u64..5_000, count in 0usize..200) {
+        fn many_at_once_are_the_same(
+            bits in 0u32..64,
+            low: u64,
+            key: u64,
+            skip: u64,
+            count in 0usize..200,
+        ) {
+            // As many small sizes as large ones.
+            let size = (1 << bits) | (low & ((1 << bits) - 1));
             let permutation = Permutation::new(size, key);
             let first = skip % size;
             let mut many = vec![0; count.min((size - first) as usize)];
