@@ -45,7 +45,14 @@ struct Options {
 struct Round {
     ours: Sample,
     theirs: Sample,
-    /// Of each set of arguments that may be its best.
+    beside_demo: Option<BesideDemo>,
+}
+
+/// What takes part where fio's speed demo does: it draws each place anew, so blocks come again while they are in a cache of the
+/// processor, and Fathom's job for it does the same.
+struct BesideDemo {
+    ours: Sample,
+    /// Of each set of arguments that may be the demo's best.
     demos: Vec<sample::Demo>,
 }
 
@@ -101,42 +108,46 @@ fn rounds(case: &Case, options: &Options, fathom: &str, path: &str) -> Result<Ve
             sample::measure(&mut program, case, path, seconds)
         }
     };
-    let ours = |round| {
+    let ours = |round, more: &[&str]| {
         warmed()?;
         match case.native {
             Some(keys) => sample::native(fathom, keys, path, seconds),
-            None => measure(Command::new(fathom), &["fio"], round),
+            None => measure(Command::new(fathom), &[&["fio"], more].concat(), round),
         }
     };
     let theirs = |round| {
         warmed()?;
         measure(Command::new(&options.fio), &[], round)
     };
-    let demos = || -> Result<Vec<sample::Demo>, String> {
-        let Some(program) = &options.demo else {
-            return Ok(Vec::new());
+    let beside_demo = |round| -> Result<Option<BesideDemo>, String> {
+        let (Some(program), false) = (&options.demo, case.demo.is_empty()) else {
+            return Ok(None);
         };
+        let alike = || ours(round, &["--norandommap"]);
+        let early = (round % 2 == 0).then(alike).transpose()?;
         let each = case.demo.iter().map(|arguments| {
             warmed()?;
             sample::demo(program, arguments, path, seconds)
         });
-        each.collect()
+        let demos = each.collect::<Result<_, _>>()?;
+        let ours = early.map_or_else(alike, Ok)?;
+        Ok(Some(BesideDemo { ours, demos }))
     };
     let mut rounds = Vec::new();
     for round in 0..count {
         rounds.push(if round % 2 == 0 {
             Round {
-                ours: ours(round)?,
+                ours: ours(round, &[])?,
                 theirs: theirs(round)?,
-                demos: demos()?,
+                beside_demo: beside_demo(round)?,
             }
         } else {
-            let (demos, theirs) = (demos()?, theirs(round)?);
-            let ours = ours(round)?;
+            let (beside_demo, theirs) = (beside_demo(round)?, theirs(round)?);
+            let ours = ours(round, &[])?;
             Round {
                 ours,
                 theirs,
-                demos,
+                beside_demo,
             }
         });
     }

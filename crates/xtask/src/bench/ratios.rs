@@ -55,7 +55,7 @@ fn judge(goal: Goal, rounds: &[Round], best: Option<usize>) -> Option<Judged> {
         Goal::IopsAlone(bound) => ("IOPS, millions", own(|it| it.iops), bound, false, 1e6),
         Goal::IopsOfDemo(bound) => {
             let best = best?;
-            let each = rounds.iter();
+            let each = rounds.iter().filter_map(|it| it.beside_demo.as_ref());
             let ratios = each.map(|it| it.ours.iops / it.demos[best].iops).collect();
             ("IOPS, × t/io_uring", Spread::of(ratios), bound, false, 1.0)
         }
@@ -138,8 +138,8 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
         }));
     }
     let demo = best.map(|set| OfDemo::new(case, rounds, set));
-    let program = |samples: &dyn Fn(&Round) -> Sample| -> Value {
-        let all: Vec<Sample> = rounds.iter().map(samples).collect();
+    let program = |samples: &dyn Fn(&Round) -> Option<Sample>| -> Value {
+        let all: Vec<Sample> = rounds.iter().filter_map(samples).collect();
         let list = |figure: fn(&Sample) -> f64| all.iter().map(figure).collect::<Vec<f64>>();
         json!({
             "iops": list(|it| it.iops),
@@ -154,8 +154,9 @@ pub fn report(case: &Case, rounds: &[Round]) -> Value {
         "case": case.name,
         "arguments": case.arguments,
         "goals": goals,
-        "fathom": program(&|round| round.ours),
-        "fio": program(&|round| round.theirs),
+        "fathom": program(&|round| Some(round.ours)),
+        "fio": program(&|round| Some(round.theirs)),
+        "fathom_norandommap": best.map(|_| program(&|round| Some(round.beside_demo.as_ref()?.ours))),
         "t_io_uring": demo.map(OfDemo::all),
     })
 }
@@ -172,7 +173,8 @@ struct OfDemo<'a> {
 impl<'a> OfDemo<'a> {
     fn new(case: &'a Case, rounds: &[Round], best: usize) -> Self {
         let each = |set: usize, figure: fn(&Demo) -> f64| -> Vec<f64> {
-            rounds.iter().map(|it| figure(&it.demos[set])).collect()
+            let demos = rounds.iter().filter_map(|it| it.beside_demo.as_ref());
+            demos.map(|it| figure(&it.demos[set])).collect()
         };
         let others = (0..case.demo.len()).filter(|set| *set != best);
         let iops = |set: usize| each(set, |it| it.iops);
@@ -199,9 +201,9 @@ impl<'a> OfDemo<'a> {
 /// The arguments that the demo was fastest with; none where it took no part.
 fn best_of_demo(case: &Case, rounds: &[Round]) -> Option<usize> {
     let median = |set: usize| {
-        let iops = rounds.iter().filter_map(|it| Some(it.demos.get(set)?.iops));
-        Spread::of(iops.collect()).median
+        let demos = rounds.iter().filter_map(|it| it.beside_demo.as_ref());
+        Spread::of(demos.map(|it| it.demos[set].iops).collect()).median
     };
-    let sets = (0..case.demo.len()).filter(|_| rounds.iter().all(|it| !it.demos.is_empty()));
+    let sets = (0..case.demo.len()).filter(|_| rounds.iter().all(|it| it.beside_demo.is_some()));
     sets.max_by(|one, other| median(*one).total_cmp(&median(*other)))
 }
