@@ -387,8 +387,7 @@ fn jobs_are_understood_as_fio_understands_them() {
 }
 
 /// How our verdict on an option differs from fio's, if it does.
-fn verdict_that_differs(options: &str) -> Option<String> {
-    let folder = Folder::new("accepted");
+fn verdict_that_differs(folder: &Folder, options: &str) -> Option<String> {
     let path = folder.job_file(&format!("[j]\nioengine=null\nsize=1m\n{options}\n"));
     let theirs = folder.fio(&["--parse-only", &path]).status.success();
     let ours = read(&["--parse-only", &path]);
@@ -462,11 +461,49 @@ const DOUBTFUL: &[&str] = &[
 
 #[test]
 fn what_fio_takes_is_taken_and_what_it_refuses_is_refused() {
+    let folder = Folder::new("accepted");
     let different: Vec<_> = DOUBTFUL
         .iter()
-        .filter_map(|options| verdict_that_differs(options))
+        .filter_map(|options| verdict_that_differs(&folder, options))
         .collect();
     assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+/// The values that an option's help lists.
+fn listed_values(help: &str) -> BTreeSet<String> {
+    let lines = help
+        .lines()
+        .skip_while(|line| !line.contains("valid values:"))
+        .take_while(|line| !line.trim_start().starts_with("support:"));
+    let words = lines.filter_map(|line| line.split_once(": ")?.1.split_whitespace().next());
+    words.map(str::to_owned).collect()
+}
+
+/// All that fio lists stand in ours, and are taken; but zoned block devices are not carried.
+#[test]
+fn help_lists_the_values_that_fio_lists_and_they_are_taken() {
+    let folder = Folder::new("values");
+    let all = text_of(&folder.fio(&["--cmdhelp=all"]));
+    let names = all.lines().filter_map(|line| line.split_once(':'));
+    let mut seen = 0;
+    for name in names.map(|(name, _)| name.trim()) {
+        let ours = fio::command_help(Some(name)).unwrap_or_else(|text| panic!("{text}"));
+        let ours = listed_values(&ours);
+        // Not all engines are carried.
+        if ours.is_empty() || name == "ioengine" {
+            continue;
+        }
+        let theirs = listed_values(&text_of(&folder.fio(&[&format!("--cmdhelp={name}")])));
+        let missing: Vec<_> = theirs.difference(&ours).collect();
+        assert!(missing.is_empty(), "{name}: {missing:?} are not listed");
+        // A job each, so that fio is started once.
+        let taken = theirs.iter().filter(|value| *value != "zbd");
+        let jobs: Vec<String> = taken.map(|value| format!("{name}={value}")).collect();
+        let jobs = jobs.join("\n[next]\nioengine=null\nsize=1m\n");
+        assert_eq!(verdict_that_differs(&folder, &jobs), None);
+        seen += theirs.len();
+    }
+    assert!(seen > 90, "fio lists more than {seen} values");
 }
 
 /// Names and sizes under a directory.

@@ -143,9 +143,25 @@ fn describe(row: &OptionRow) -> String {
         if let Some(range) = range {
             let _ = writeln!(text, "{:>20}: {range}", "range");
         }
+        list_values(&mut text, row.name);
     }
     let _ = writeln!(text, "{:>20}: {support}", "support");
     text
+}
+
+/// The values of an option that takes some alone; of engines, those that are built.
+fn list_values(text: &mut String, option: &str) {
+    let engines = || table::ENGINES.iter().filter(|it| it.backend().is_some());
+    let values: Vec<table::ValidValue> = match option {
+        "ioengine" => engines().map(|it| (it.name, it.help)).collect(),
+        _ => table::valid_values(option).to_vec(),
+    };
+    let mut title = "valid values";
+    for (word, meaning) in values {
+        let line = format!("{title:>20}: {word:<10} {meaning}");
+        let _ = writeln!(text, "{}", line.trim_end());
+        title = "";
+    }
 }
 
 /// fio reads a section's options in the order in which they were written, but for a few that come first or last.

@@ -12,11 +12,11 @@ mod job_options;
 mod refusals;
 mod run_options;
 mod usual;
-mod words;
+mod valid_values;
 
 pub use refusals::refusal;
 pub use usual::{bounds, usual};
-pub use words::words;
+pub use valid_values::{ValidValue, valid_values};
 
 /// What an option's value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -611,9 +611,12 @@ impl<'a> ValueReader<'a> {
             }
             Kind::Decimals => self.check_decimal(),
             Kind::OptionalText => {}
-            Kind::Word => match table::words(self.row.name) {
+            Kind::Word => match table::valid_values(self.row.name) {
                 [] => drop(self.text()),
-                words => drop(self.word(words)),
+                values => {
+                    let words: Vec<&str> = values.iter().map(|(word, _)| *word).collect();
+                    let _ = self.word(&words);
+                }
             },
             Kind::Text | Kind::Range => drop(self.text()),
         }
