@@ -14,16 +14,16 @@ pub struct Case {
 }
 
 impl Case {
-    /// How many rounds of how many seconds. A shared disk answers by a tenth faster or slower from second to second: many
-    /// rounds of one second tell more of it than few long ones, and one I/O at a time, which waits for the disk alone, takes
-    /// twice as many.
+    /// How many rounds of how many seconds. A shared disk answers by a tenth faster or slower from second to second, and so does
+    /// shared memory: many rounds of one second tell more of them than few long ones, and one I/O at a time, which waits for the
+    /// disk alone, takes twice as many.
     pub fn rounds(&self, rounds: usize, seconds: usize) -> (usize, usize) {
         match self.data {
             Data::Direct if self.has(|goal| matches!(goal, Goal::Median(_))) => {
                 (2 * rounds * seconds, 1)
             }
-            Data::Direct => (rounds * seconds, 1),
-            Data::None | Data::Hot => (rounds, seconds),
+            Data::Direct | Data::Hot => (rounds * seconds, 1),
+            Data::None => (rounds, seconds),
         }
     }
 
