@@ -59,12 +59,12 @@ impl Permutation {
         debug_assert!(first + into.len() as u64 <= self.size, "past the size");
         let (groups, rest) = into.as_chunks_mut::<GROUP>();
         let together = (groups.len() * GROUP) as u64;
-        let is_past = match SideBySide::of(self.left_size, self.right_bits, self.keys) {
-            Some(ways) => ways.encrypt(first, groups, self.size),
-            None => {
-                self.encrypt_each(first, groups.as_flattened_mut());
-                true
-            }
+        let ways = SideBySide::of(self.left_size, self.right_bits, self.keys);
+        let is_past = if let Some(ways) = ways {
+            ways.encrypt(first, groups, self.size)
+        } else {
+            self.encrypt_each(first, groups.as_flattened_mut());
+            true
         };
         if is_past {
             for value in groups.as_flattened_mut() {
