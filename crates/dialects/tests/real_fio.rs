@@ -479,9 +479,9 @@ fn listed_values(help: &str) -> BTreeSet<String> {
     words.map(str::to_owned).collect()
 }
 
-/// All that fio lists stand in ours, and are taken; but zoned block devices are not carried.
+/// All that fio lists stand in ours, and are taken where fio takes them; but zoned block devices are not carried.
 #[test]
-fn help_lists_the_values_that_fio_lists_and_they_are_taken() {
+fn help_lists_the_values_that_fio_lists_and_takes_them_as_fio_does() {
     let folder = Folder::new("values");
     let all = text_of(&folder.fio(&["--cmdhelp=all"]));
     let names = all.lines().filter_map(|line| line.split_once(':'));
@@ -499,8 +499,16 @@ fn help_lists_the_values_that_fio_lists_and_they_are_taken() {
         // A job each, so that fio is started once.
         let taken = theirs.iter().filter(|value| *value != "zbd");
         let jobs: Vec<String> = taken.map(|value| format!("{name}={value}")).collect();
-        let jobs = jobs.join("\n[next]\nioengine=null\nsize=1m\n");
-        assert_eq!(verdict_that_differs(&folder, &jobs), None);
+        let together = jobs.join("\n[next]\nioengine=null\nsize=1m\n");
+        let path = folder.job_file(&format!("[j]\nioengine=null\nsize=1m\n{together}\n"));
+        // Where one is refused, as a value that lacks its parts, that says nothing of the others.
+        let each = match read(&["--parse-only", &path]) {
+            Ok(_) => vec![together],
+            Err(_) => jobs,
+        };
+        for options in each {
+            assert_eq!(verdict_that_differs(&folder, &options), None);
+        }
         seen += theirs.len();
     }
     assert!(seen > 90, "fio lists more than {seen} values");

@@ -160,7 +160,7 @@ const LISTS: &[(&str, &[ValidValue])] = &[
         ("1", "The same as `all`"),
     ]),
     ("verify_policy", &[("completed", ""), ("fsynced", "")]),
-    ("kb_base", &[("1024", "Sizes as they were always meant: k is 1024"), ("1000", "Sizes by the standards: k is 1000, Ki 1024")]),
+    ("kb_base", &[("1024", "k is 1,024, and Ki 1,000"), ("1000", "As the standards have it: k is 1,000, and Ki 1,024")]),
     ("unit_base", &[("0", "As is usual for the engine"), ("8", "Bytes"), ("1", "Bits")]),
     ("steadystate", &[
         ("iops", "No IOPS is further from their mean"),
