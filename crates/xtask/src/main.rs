@@ -14,6 +14,7 @@ mod command;
 mod fuzz;
 mod order;
 mod packages;
+mod programs;
 mod soak;
 mod test;
 mod tidy;

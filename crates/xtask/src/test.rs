@@ -4,28 +4,33 @@ use std::thread;
 
 use crate::background::ReleaseBuild;
 use crate::command;
-use crate::{order, packages, tidy};
+use crate::{order, packages, programs, tidy};
 
 /// Runs every check, installs what the tests need, then runs them; stops at the first that fails.
 ///
 /// The tests alone need the packages and the program as users build it, so both come while the sources are checked and the
-/// tests are built. Nothing runs beside the tests themselves: many of them measure.
+/// tests are built. Nothing runs beside the tests that measure.
 pub fn run() -> Result<(), String> {
     tidy::run()?;
     command::run("cargo", &["fmt", "--all", "--check"], &[])?;
     let release = ReleaseBuild::start()?;
-    thread::scope(|scope| {
+    let programs = thread::scope(|scope| {
         let packages = scope.spawn(packages::install);
         check()?;
-        build()?;
-        packages.join().map_err(|_| "packages were not installed")?
+        let programs = programs::build()?;
+        packages
+            .join()
+            .map_err(|_| "packages were not installed")??;
+        Ok::<_, String>(programs)
     })?;
     // The acceptance tests hold predictions to a wall time, which only the program as users build it can show.
     let binary = release.finish()?;
     let binary = binary.to_str().ok_or("the checkout's path is no UTF-8")?;
     order::note_if_stale(binary)?;
-    let tests = ["test", "--workspace", "--no-fail-fast"];
-    command::run("cargo", &tests, &[("FATHOM_RELEASE_BIN", binary)])
+    let tested = programs::run(programs, &[("FATHOM_RELEASE_BIN", binary)]);
+    let documents = ["test", "--workspace", "--doc", "--no-fail-fast"];
+    let documents = command::run("cargo", &documents, &[]);
+    tested.and(documents)
 }
 
 fn check() -> Result<(), String> {
@@ -41,9 +46,4 @@ fn check() -> Result<(), String> {
     command::run("cargo", &lints, &[])?;
     let documents = ["doc", "--workspace", "--no-deps", "--quiet"];
     command::run("cargo", &documents, &[("RUSTDOCFLAGS", "-D warnings")])
-}
-
-fn build() -> Result<(), String> {
-    let tests = ["test", "--workspace", "--no-run", "--quiet"];
-    command::run("cargo", &tests, &[])
 }
