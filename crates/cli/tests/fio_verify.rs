@@ -402,3 +402,67 @@ fn a_job_that_checks_syncs_as_often_as_in_fio() {
         assert_eq!(syncs(&document(&mine)), expected, "{rest}");
     }
 }
+
+/// Flips a bit of the byte at `at` of the file `f`.
+fn harm(folder: &Path, at: usize) {
+    let path = folder.join("f");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+}
+
+#[test]
+fn data_that_fio_wrote_is_checked() {
+    /// Where a block and an interval of any of these begin.
+    const BLOCK: usize = 96 << 10;
+    for kind in [
+        "crc7",
+        "crc16",
+        "crc32",
+        "crc32c --verify_interval=512",
+        "crc64",
+        "xxhash --bs=16k",
+        "md5 --bs=16k --verify_interval=4k",
+        "sha1 --bs=512",
+        "sha3-224",
+        "sha3-256",
+        "sha3-384",
+        "sha3-512",
+        "meta",
+        "meta --verify_pattern=0x123456",
+    ] {
+        let words = format!("--name=j --filename=f --size=256k --verify={kind}");
+        let folder = support::disk_folder();
+        let folder = folder.path();
+        let written = theirs(folder, &format!("{words} --rw=randwrite --do_verify=0"));
+        assert!(written.status.success(), "{words}");
+        for rw in ["read", "randread", "randwrite --verify_only"] {
+            let mine = ours(folder, &format!("{words} --rw={rw}"));
+            let told = String::from_utf8_lossy(&mine.stderr);
+            assert!(mine.status.success(), "{words} --rw={rw}: {told}");
+        }
+        let finds = |wanted: &str| {
+            let mine = ours(folder, &format!("{words} --rw=read"));
+            let told = String::from_utf8_lossy(&mine.stderr);
+            assert!(told.contains(wanted), "{words}: {told}");
+            assert_eq!(counts(&document(&mine))[0].1, 84, "{words}");
+        };
+        if kind != "meta" {
+            harm(folder, BLOCK + 300);
+            finds("verify: bad ");
+            harm(folder, BLOCK + 300);
+        }
+        harm(folder, BLOCK + 16);
+        finds("verify: bad header offset 98305, wanted 98304");
+    }
+    // What fio calls so is another checksum.
+    let words = "--name=j --filename=f --size=64k --verify=sha256";
+    let folder = support::disk_folder();
+    theirs(folder.path(), &format!("{words} --rw=write --do_verify=0"));
+    let mine = ours(folder.path(), &format!("{words} --rw=read"));
+    let told = String::from_utf8_lossy(&mine.stderr);
+    assert!(
+        told.contains("bad header: one of fio's, whose sha256 is not the standard's"),
+        "{told}"
+    );
+}

@@ -57,6 +57,8 @@ pub enum HeaderProblem {
     Kind(u8),
     /// The header's own checksum: received, computed.
     Sum(u32, u32),
+    /// One of fio's, with no checksum of this kind that could be compared.
+    Uncheckable(Checksum),
 }
 
 impl Header {

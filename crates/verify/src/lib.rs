@@ -14,13 +14,14 @@
 //! stages of a run.
 //!
 //! Invariants: no clock, no I/O; a header is valid for one offset of a target alone; what [`Blocks::check`] accepts was
-//! written by [`Blocks::fill`] with equal settings, as far as the checksum can tell.
+//! written by [`Blocks::fill`] with equal settings, as far as the checksum can tell, or by fio, in a job that writes nothing.
 
 mod backlog;
 mod blocks;
 mod checksum;
 mod contents;
 mod directions;
+mod fio_header;
 mod header;
 mod intervals;
 mod key_map;
@@ -35,6 +36,7 @@ mod trims;
 pub use blocks::{Blocks, Expected};
 pub use checksum::{Digest, digest};
 pub use directions::directions_follow_time;
+pub use fio_header::FioHeader;
 pub use header::{Header, HeaderProblem};
 pub use intervals::{Intervals, LayoutProblem};
 pub use key_map::{BlockRange, KeyMap, Reservation, next_key};

@@ -109,6 +109,11 @@ impl std::fmt::Display for HeaderProblem {
             }
             Self::Version(version) => write!(formatter, "version {version}, wanted 1"),
             Self::Kind(kind) => write!(formatter, "type {kind}, which does not exist"),
+            Self::Uncheckable(kind) => write!(
+                formatter,
+                "one of fio's, whose {} is not the standard's and cannot be checked",
+                kind.name()
+            ),
             Self::Sum(received, computed) => {
                 write!(formatter, "crc {received:08x}, calculated {computed:08x}")
             }
