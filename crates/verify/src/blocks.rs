@@ -57,9 +57,7 @@ impl Blocks {
                 .trims
                 .map_or_else(TrimmedData::default, |trims| trims.zero),
             all_faults: verify.on_mismatch != OnMismatch::EndAtOnce,
-            may_be_of_fio: verify.header_offset == 0
-                && (verify.phase == VerifyPhase::Only
-                    || job.mix.share(Direction::Write) == Percent::ZERO),
+            may_be_of_fio: verify.header_offset == 0 && writes_nothing(verify, job),
             worker,
             scratch: Vec::new(),
         })
@@ -290,6 +288,12 @@ impl Blocks {
     }
 }
 
+/// Whether a job leaves what it checks as it is. Whatever its mix says, a trace may write.
+fn writes_nothing(verify: &Verify, job: &Job) -> bool {
+    let reads_alone = job.mix.share(Direction::Write) == Percent::ZERO;
+    verify.phase == VerifyPhase::Only || reads_alone && job.features.replay.is_none()
+}
+
 /// The bytes before and behind the header.
 fn around<'b>(interval: &'b [u8], header: &std::ops::Range<usize>) -> [&'b [u8]; 2] {
     [&interval[..header.start], &interval[header.end..]]
@@ -299,7 +303,7 @@ fn around<'b>(interval: &'b [u8], header: &std::ops::Range<usize>) -> [&'b [u8];
 mod tests {
     use super::*;
     use fathom_units::Bytes;
-    use fathom_workload::{BlockSizes, Mix, preset};
+    use fathom_workload::{BlockSizes, Mix, Replay, preset};
 
     /// A block of 4 KiB that nothing but its header tells from zeroes, as fio 3.42 writes it.
     fn block_of_fio(offset: u64) -> Vec<u8> {
@@ -319,10 +323,14 @@ mod tests {
             number: None,
             seed: None,
         };
-        let found = |mix: Mix, kind: Checksum, phase: VerifyPhase, block: &[u8]| {
+        let job = |mix: Mix| {
             let mut job = preset("quick", "/unused").unwrap().stages[0].jobs[0].clone();
             job.block = BlockSizes::uniform(Bytes::new(4096));
             job.mix = mix;
+            job
+        };
+        let found = |mix: Mix, kind: Checksum, phase: VerifyPhase, block: &[u8]| {
+            let job = job(mix);
             let mut verify = Verify::new(kind);
             verify.phase = phase;
             let mut blocks = Blocks::new(&verify, &job, 0).unwrap();
@@ -336,6 +344,9 @@ mod tests {
         let magic = HeaderProblem::Magic([0xca, 0xac, 0x81, 0x01]);
         let lost = Some(Fault::Header(magic));
         assert_eq!(found(Mix::WRITE, meta, after, &block), lost);
+        let mut of_trace = job(Mix::READ);
+        of_trace.features.replay = Some(Replay::default());
+        assert!(!writes_nothing(&Verify::new(meta), &of_trace));
         let elsewhere = Some(Fault::Field {
             name: "offset",
             received: 4096,

@@ -111,7 +111,7 @@ impl std::fmt::Display for HeaderProblem {
             Self::Kind(kind) => write!(formatter, "type {kind}, which does not exist"),
             Self::Uncheckable(kind) => write!(
                 formatter,
-                "one of fio's, whose {} is not the standard's and cannot be checked",
+                "one of fio's, whose {} is not the standard's; check it with the fio that wrote it",
                 kind.name()
             ),
             Self::Sum(received, computed) => {
