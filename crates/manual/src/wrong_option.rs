@@ -5,8 +5,56 @@ use std::fmt::Write as _;
 use clap::Command;
 use clap::error::{Error, ErrorKind};
 use fathom_diagnostics::nearest;
+use fathom_session::is_dialect;
 
-use crate::dialect_meant;
+use crate::values::value_below_zero;
+use crate::wrong_verb::{dialect_meant, surplus_word};
+
+/// What to say of a word that is no argument, where it is clear what is meant by it; `of_fio` tells of a name whether fio has
+/// such an option.
+pub fn unknown_argument(
+    words: &[String],
+    command: &Command,
+    of_fio: impl FnOnce(&str) -> bool,
+) -> Option<Error> {
+    value_below_zero(words, command)
+        .or_else(|| surplus_word(words))
+        .or_else(|| option_before_verb(words, command, of_fio))
+}
+
+/// What to say of an option that stands where the verb does.
+fn option_before_verb(
+    words: &[String],
+    command: &Command,
+    of_fio: impl FnOnce(&str) -> bool,
+) -> Option<Error> {
+    let option = words.get(1).filter(|word| word.starts_with('-'))?;
+    let name = option.trim_start_matches('-').split('=').next()?;
+    let has = |verb: &str| {
+        let mut own = command.find_subcommand(verb)?.get_arguments();
+        own.find(|own| {
+            let short = own.get_short().map(String::from);
+            own.get_long() == Some(name) || short.as_deref() == Some(name)
+        })
+    };
+    let verb = words[2..]
+        .iter()
+        .find(|word| command.find_subcommand(word).is_some());
+    let example = match verb {
+        Some(verb) if has(verb).is_some() => format!("fathom {verb} {option} …"),
+        Some(verb) if is_dialect(verb) && has("run").is_some() => {
+            format!("fathom run {option} … {verb} …")
+        }
+        None if of_fio(name) => format!("fathom fio {option} …"),
+        None if has("run").is_some() => format!("fathom run {option} …"),
+        _ => return None,
+    };
+    let message = format!(
+        "unexpected argument '{option}' before a verb\n\n  tip: a verb comes first: `{example}`\n\n\
+         For more information, try 'fathom --help'.\n"
+    );
+    Some(Error::raw(ErrorKind::UnknownArgument, message))
+}
 
 /// What to say of an option that `verb` has not; `of_fio` tells of a name whether fio has such an option.
 pub fn unknown_option(

@@ -3,7 +3,7 @@
 use clap::{CommandFactory, FromArgMatches};
 use fathom_dialects::fio;
 use fathom_manual::{
-    refused_value, second_workload, surplus_word, unknown_option, unknown_verb, value_below_zero,
+    refused_value, second_workload, unknown_argument, unknown_option, unknown_verb,
     with_flowing_notes, with_numbers_below_zero,
 };
 use fathom_session::is_dialect;
@@ -31,8 +31,8 @@ pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
             return Err(unknown_verb(words, &Cli::command()).unwrap_or(error));
         }
         Err(error) if error.kind() == clap::error::ErrorKind::UnknownArgument => {
-            let below = value_below_zero(words, &Cli::command());
-            return Err(below.or_else(|| surplus_word(words)).unwrap_or(error));
+            let known = unknown_argument(words, &Cli::command(), fio::is_option);
+            return Err(known.unwrap_or(error));
         }
         parsed => parsed?,
     };
@@ -296,6 +296,19 @@ mod tests {
             ("fathom runs last", "`fathom report last`"),
             ("fathom catalog list P30", "`fathom catalog show P30`"),
             ("fathom runs --jsn", "unexpected argument '--jsn'"),
+            (
+                "fathom --destroy-data=X fio a.fio",
+                "`fathom run --destroy-data=X … fio …`",
+            ),
+            ("fathom --json run quick", "`fathom run --json …`"),
+            ("fathom -q run quick", "`fathom run -q …`"),
+            ("fathom --json quick", "`fathom run --json …`"),
+            ("fathom --name=a --rw=read", "`fathom fio --name=a …`"),
+            (
+                "fathom --on a.toml predict a.fio",
+                "`fathom predict --on …`",
+            ),
+            ("fathom --jsn run quick", "unexpected argument '--jsn'"),
             ("fathom observe --duraton 1s", "'--duration'"),
         ] {
             let error = parsed(line).unwrap_err();
