@@ -306,6 +306,34 @@ fn long_files_among_short_ones_give_their_last_block_whole() {
     }
 }
 
+/// Rounds over a file, and what is left of `io_size` after them, go by the direction.
+#[test]
+fn rounds_that_io_size_begins_are_those_of_fio() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("rounds.{}", std::process::id()));
+    let name = format!("--filename={}", path.display());
+    for rw in [
+        "write",
+        "read",
+        "randwrite",
+        "randread",
+        "trimwrite",
+        "write --nrfiles=3 --filesize=24k",
+        "write --overwrite=1",
+        "randwrite --percentage_random=0",
+        "randread --percentage_random=0",
+        "randwrite --percentage_random=0 --norandommap",
+    ] {
+        for (loops, io_size) in [(1, "65k"), (1, "96k"), (2, "96k"), (3, "200k")] {
+            let options = format!("--size=64k --rw={rw} --io_size={io_size} --loops={loops}");
+            let one = [name.as_str()];
+            let of_one: &[&str] = if rw.contains("nrfiles") { &[] } else { &one };
+            let engine = [&["--ioengine=null"], of_one].concat();
+            check(&engine, &options);
+        }
+    }
+}
+
 /// What is appended is so once, whatever says how often, unless offsets may repeat or go backwards.
 #[test]
 fn bytes_are_appended_once() {

@@ -8,7 +8,8 @@ use fathom_engine::{RunOptions, StopFlag, run};
 use fathom_record::{EndReason, Ignore, OpStats};
 use fathom_units::{Bytes, Nanos, Percent};
 use fathom_workload::{
-    Access, Backend, Caching, Calls, Coverage, Job, Limits, Mix, SequentialScope, Submitter,
+    Access, Backend, Batches, Caching, Calls, Coverage, Job, Limits, Mix, SequentialScope,
+    Submitter,
 };
 
 const SIZE: Bytes = Bytes::mib(2);
@@ -111,6 +112,25 @@ fn a_pass_does_every_block_once() {
         512,
         0,
     );
+}
+
+#[test]
+fn completions_are_taken_where_none_is_waited_for() {
+    for split in [false, true] {
+        check(
+            |job| {
+                job.split_latency = split;
+                job.features.batches = Some(Batches {
+                    submit: 1,
+                    complete_min: 0,
+                    complete_max: 8,
+                    low: 0,
+                });
+            },
+            512,
+            0,
+        );
+    }
 }
 
 #[test]

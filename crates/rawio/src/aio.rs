@@ -273,6 +273,14 @@ impl Queue for AioQueue {
         self.get_events(least.saturating_sub(there), timeout)
     }
 
+    /// Events are not seen without a call of their own, not even where nobody waits for them.
+    fn submit_for(&mut self, least: u32) -> io::Result<()> {
+        if least == 0 && !self.done.is_empty() {
+            return self.submit();
+        }
+        self.submit_and_wait(least, None)
+    }
+
     fn arrived(&mut self) -> u32 {
         self.done.len() as u32
     }

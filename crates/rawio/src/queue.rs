@@ -117,7 +117,7 @@ pub trait Queue {
     fn submit_and_wait(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()>;
 
     /// Submits what is in line, and waits as [`Queue::submit_and_wait`] does without a time limit where `least` is not 0: one
-    /// piece of code for both.
+    /// piece of code for both. With 0, what is complete has arrived after it.
     ///
     /// # Errors
     /// As [`Queue::submit`].

@@ -11,7 +11,8 @@ use fathom_workload::{
 use super::conditioning;
 use super::features;
 use super::placement::{
-    is_aligned, is_independent, size_list, working_set_problem, zone_problem, zones,
+    is_aligned, is_independent, is_never_random, size_list, working_set_problem, zone_problem,
+    zones,
 };
 use super::settings::{Amount, Settings, call_problem, pacing_problems};
 use super::table;
@@ -324,17 +325,21 @@ fn verified_passes(
 }
 
 /// Bytes of the rounds over the targets that fio begins in blocks of one size: as many as there are `loops`, and more for as long
-/// as a block of `io_size` is left. Writes in order that fill their targets go round in one, and so do offsets that may repeat.
+/// as a block of `io_size` is left. Reads or trims among writes in order that fill their targets go round in one, and so do offsets
+/// that may repeat, and those in order that a random job falls back from.
 fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64, u64)) -> u64 {
     let mut lengths = targets.iter().map(|target| target.length.map(Bytes::get));
     let filled = |length: Option<u64>| length.is_some_and(|length| length.is_multiple_of(block));
+    let ([reads, writes, trims], pairs) = (settings.pattern.directions, settings.pattern.pairs);
     let endless = if settings.pattern.random {
-        is_independent(settings)
+        is_independent(settings) || is_never_random(settings)
     } else {
-        settings.pattern.directions[1] && lengths.clone().all(filled)
+        writes && (reads || trims && !pairs) && lengths.clone().all(filled)
     };
     let round = lengths.try_fold(0u64, |sum, length| {
-        Some(sum.saturating_add(length? / block * block))
+        // What is trimmed counts as what is then written does.
+        let bytes = (length? / block * block).saturating_mul(u64::from(pairs) + 1);
+        Some(sum.saturating_add(bytes))
     });
     match round.filter(|round| *round > 0 && !endless) {
         Some(round) => {

@@ -119,6 +119,14 @@ pub fn is_independent(settings: &Settings) -> bool {
         || !uniform
 }
 
+/// Whether each I/O of a random job goes on where the last ended.
+pub fn is_never_random(settings: &Settings) -> bool {
+    let used = |way: &usize| settings.pattern.directions[*way];
+    (0..3)
+        .filter(used)
+        .all(|way| settings.percentage_random[way] == 0)
+}
+
 /// Whether random offsets are multiples of the smallest block of their direction.
 pub fn is_aligned(settings: &Settings) -> bool {
     (0..3)
