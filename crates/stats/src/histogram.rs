@@ -23,6 +23,8 @@ const SUB_COUNT: usize = 1 << SUB_BITS;
 const MAX_BITS: u32 = 44;
 const MAX_TRACKED: u64 = (1 << MAX_BITS) - 1;
 const BUCKETS: usize = (MAX_BITS - SUB_BITS + 1) as usize * SUB_COUNT;
+/// Least value of the last bucket, which has all that is above, too.
+const LAST_BUCKET: u64 = (1 << MAX_BITS) - (1 << (MAX_BITS - SUB_BITS - 1));
 
 /// Counts of durations in nanoseconds, with exact count, sum, minimum and maximum.
 ///
@@ -281,8 +283,9 @@ impl Histogram {
     }
 
     /// The value in ns below or at which `percent` (0 to 100) of all values lie: the mid-point of the bucket that
-    /// holds the ⌈percent/100 × count⌉-th smallest, never outside the exact minimum and maximum; 0 when empty. `percent`
-    /// counts to six decimals.
+    /// holds the ⌈percent/100 × count⌉-th smallest, never outside the exact minimum and maximum; 0 when empty. Of what lies
+    /// above 2^44 ns only the maximum is known, and that is given: too much, where less would hide it. `percent` counts to six
+    /// decimals.
     pub fn percentile(&self, percent: f64) -> u64 {
         // In integers: in binary fractions 99.9 % of 1,000 is a little over 999, and its ceiling one rank too far.
         let millionths = (percent.clamp(0.0, 100.0) * 1e6).round() as u128;
@@ -293,10 +296,19 @@ impl Histogram {
         for (value, count) in self.nonzero() {
             seen += u128::from(count);
             if seen >= rank {
-                return value.clamp(self.min(), self.max);
+                return self.at_most(value);
             }
         }
         self.max
+    }
+
+    /// What a value in the bucket of `midpoint` is held to be, where too much is better than too little.
+    pub(crate) fn at_most(&self, midpoint: u64) -> u64 {
+        if midpoint >= LAST_BUCKET && self.max > MAX_TRACKED {
+            self.max
+        } else {
+            midpoint.clamp(self.min(), self.max)
+        }
     }
 
     /// Every non-empty bucket, smallest first: its mid-point in ns and its count.
@@ -489,6 +501,18 @@ mod tests {
         for percent in [0.0, 50.0, 99.99, 100.0] {
             assert_eq!(histogram.percentile(percent), 1_000_003);
         }
+    }
+
+    #[test]
+    fn a_percentile_past_the_last_bucket_is_the_maximum() {
+        let mut histogram = Histogram::new();
+        histogram.record_many(60_000_000_000_000, 99);
+        histogram.record(1_000);
+        histogram.record(131_000_000_000_000);
+        assert_eq!(histogram.percentile(0.5), midpoint_of(bucket_of(1_000)));
+        assert_eq!(histogram.percentile(50.0), 131_000_000_000_000);
+        assert_eq!(bucket_of(LAST_BUCKET), BUCKETS - 1);
+        assert_eq!(bucket_of(LAST_BUCKET - 1), BUCKETS - 2);
     }
 
     #[test]

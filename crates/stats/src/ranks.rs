@@ -46,9 +46,14 @@ pub fn percentile_95(histogram: &Histogram, percent: f64) -> (Option<u64>, Optio
             seen += count;
             seen >= rank
         });
-        found.map(|(value, _)| value.clamp(histogram.min(), histogram.max()))
+        found.map(|(value, _)| value)
     };
-    (ranks.lower.and_then(value), ranks.upper.and_then(value))
+    let lower = ranks.lower.and_then(value);
+    let upper = ranks.upper.and_then(value);
+    (
+        lower.map(|value| value.clamp(histogram.min(), histogram.max())),
+        upper.map(|value| histogram.at_most(value)),
+    )
 }
 
 /// The largest `r` of which P(B < `r`) is at most [`TAIL`], for B binomial (`count`, `share`); 0: there is none above.

@@ -33,6 +33,31 @@ pub(crate) fn parse_scaled(
     expected: &str,
     scale: impl Fn(&str) -> Option<u64>,
 ) -> Result<u64, ParseUnitError> {
+    parse(text, expected, scale).map(|(value, _)| value)
+}
+
+/// As [`parse_scaled`], but nothing is rounded: `whole` names what there are whole numbers of alone.
+pub(crate) fn parse_whole(
+    text: &str,
+    expected: &str,
+    whole: &str,
+    scale: impl Fn(&str) -> Option<u64>,
+) -> Result<u64, ParseUnitError> {
+    match parse(text, expected, scale)? {
+        (value, true) => Ok(value),
+        (_, false) => Err(ParseUnitError {
+            text: text.to_owned(),
+            reason: format!("is no whole number of {whole}"),
+        }),
+    }
+}
+
+/// Base units, and whether they are all that was said.
+fn parse(
+    text: &str,
+    expected: &str,
+    scale: impl Fn(&str) -> Option<u64>,
+) -> Result<(u64, bool), ParseUnitError> {
     let error = |reason: String| ParseUnitError {
         text: text.to_owned(),
         reason,
@@ -57,14 +82,20 @@ pub(crate) fn parse_scaled(
     let too_large = || error(TOO_LARGE.to_owned());
     let whole: u128 = whole.parse().map_err(|_| too_large())?;
     let mut total = whole.checked_mul(u128::from(scale)).ok_or_else(too_large)?;
+    let mut is_exact = true;
     if !fraction.is_empty() {
         let tenths: u128 = fraction
             .parse()
             .map_err(|_| error(format!("is not {expected}")))?;
-        let part = tenths * u128::from(scale) / 10u128.pow(fraction.len() as u32);
-        total = total.checked_add(part).ok_or_else(too_large)?;
+        let (parts, of) = (
+            tenths * u128::from(scale),
+            10u128.pow(fraction.len() as u32),
+        );
+        is_exact = parts.is_multiple_of(of);
+        total = total.checked_add(parts / of).ok_or_else(too_large)?;
     }
-    u64::try_from(total).map_err(|_| too_large())
+    let total = u64::try_from(total).map_err(|_| too_large())?;
+    Ok((total, is_exact))
 }
 
 /// Whether `digits` is a number, without commas or with one before every group of three digits.

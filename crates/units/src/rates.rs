@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::decimal::{ParseUnitError, TOO_LARGE, group_digits, parse_scaled};
+use crate::decimal::{ParseUnitError, TOO_LARGE, group_digits, parse_whole};
 use crate::{Bytes, Nanos};
 
 /// Events a second, computed at the edge from a count and a time; zero where no time has passed.
@@ -48,7 +48,8 @@ impl FromStr for Iops {
             "M/s" => Some(1_000_000),
             _ => None,
         };
-        parse_scaled(text, "a rate such as `20000/s` or `20k/s`", scale).map(Self)
+        let expected = "a rate such as `20000/s` or `20k/s`";
+        parse_whole(text, expected, "I/Os a second", scale).map(Self)
     }
 }
 
@@ -113,6 +114,12 @@ mod tests {
     #[test]
     fn rates_are_read_and_printed() {
         assert_eq!("20k/s".parse::<Iops>().unwrap(), Iops::new(20_000));
+        assert_eq!("1.5k/s".parse::<Iops>().unwrap(), Iops::new(1_500));
+        for fraction in ["1.9/s", "0.5/s", "0.0001k/s"] {
+            let error = fraction.parse::<Iops>().unwrap_err();
+            let expected = format!("`{fraction}` is no whole number of I/Os a second");
+            assert_eq!(error.to_string(), expected);
+        }
         assert_eq!(Iops::new(64_000).to_string(), "64,000 IOPS");
         assert_eq!(
             "500MB/s".parse::<BytesPerSec>().unwrap(),

@@ -285,7 +285,10 @@ impl Settings {
             let mut reader = ValueReader::new(option, row, self.kb_base, diagnostics);
             match row.support {
                 Support::Built => self.apply(&mut reader),
-                Support::NoEffect | Support::WithEngine => reader.check_kind(),
+                Support::NoEffect | Support::WithEngine => {
+                    reader.check_kind();
+                    reader.tell_of_buffers();
+                }
                 Support::NotYet => reader.not_yet(),
                 Support::AtRun(default) => match reader.unlike(default) {
                     Some(refusal) => drop(self.control.refused_at_run.insert(row.name, refusal)),

@@ -622,6 +622,19 @@ impl<'a> ValueReader<'a> {
         }
     }
 
+    /// Warns of memory that is asked for and not taken, where that shows in figures.
+    pub fn tell_of_buffers(&mut self) {
+        let kind = self.option.value.as_deref().unwrap_or_default();
+        let kind = kind.split(':').next().unwrap_or_default();
+        let asked = match (self.row.name, kind) {
+            ("mem", "mmaphuge" | "shmhuge") => "huge pages",
+            ("mem", "mmapshared") => "a shared mapping",
+            _ => return,
+        };
+        let message = format!("`mem={kind}` has no effect: buffers are not in {asked} here");
+        self.say(&message, "leave `mem` out, and compare nothing by it");
+    }
+
     /// Checks that fio takes a part of a number. Below zero it looks at lower bounds alone.
     fn check_number(&mut self) {
         let (least, most) = table::bounds(self.row.name);

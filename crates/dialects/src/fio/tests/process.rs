@@ -410,6 +410,13 @@ fn files_are_handled_as_asked() {
         "[j]\nsize=1m\nsync_file_range=all\n",
         &["`all` is no value of `sync_file_range`"],
     );
+    for line in ["mem=mmaphuge", "iomem=mmaphuge:/a"] {
+        check_warning(
+            line,
+            &["`mem=mmaphuge` has no effect: buffers are not in huge pages here"],
+        );
+    }
+    check("mem=mmap", |job| job.depth, 1);
     check_warning(
         "iomem_align=8k",
         &["buffers are aligned to pages of 4,096 bytes, and no further"],
