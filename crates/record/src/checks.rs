@@ -6,7 +6,8 @@
 use fathom_stats::confidence_95;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, group_digits, per_second};
 use fathom_workload::{
-    Arrival, Backend, Caching, Direction, FileTask, Job, Poisson, SetOperation, Workload,
+    Arrival, Backend, Caching, Direction, FileTask, Job, MinimumRates, Poisson, SetOperation,
+    Workload,
 };
 
 use crate::asked::{AskedRate, RateUnit, asked_rates};
@@ -164,16 +165,27 @@ fn io_errors(evidence: &Evidence<'_>) -> Check {
 
 /// What became of it stands in the notes.
 fn rates_kept_up(evidence: &Evidence<'_>) -> Check {
-    let finding = jobs(evidence).find_map(|(_, job, workers)| {
+    let slow = jobs(evidence).find_map(|(_, job, workers)| {
         let mut workers = workers.iter();
         let was_slow = workers.any(|worker| worker.ended == EndReason::TooSlow);
         was_slow.then(|| format!("{} fell below a rate that it was to keep up", job.name))
+    });
+    let finding = slow.or_else(|| {
+        jobs(evidence).find_map(|(result, job, _)| {
+            let cycle = job.features.minimum?.cycle;
+            let least = MinimumRates::SETTLING.saturating_add(cycle);
+            (result.measured < least).then(|| {
+                let measured = result.measured;
+                let name = &job.name;
+                format!("{name} was measured for {measured}, and its rate is judged after {least}")
+            })
+        })
     });
     check(
         "rates-kept-up",
         finding,
         "every job kept up the rates that it was to",
-        "the target is slower than the job demands; lower the rate, or average it over more time",
+        "the target is slower than the job demands, or was not measured long enough; lower the rate, or measure longer",
     )
 }
 

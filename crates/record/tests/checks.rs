@@ -125,6 +125,12 @@ fn a_job_below_its_minimum_is_told() {
         least(run);
         run.results[0].workers[0].ended = EndReason::TooSlow;
     });
+    // It was over before anything was judged.
+    check(Some("rates-kept-up"), |run| {
+        least(run);
+        let minimum = run.workload.stages[0].jobs[0].features.minimum.as_mut();
+        minimum.unwrap().cycle = Nanos::from_secs(60);
+    });
 }
 
 #[test]
