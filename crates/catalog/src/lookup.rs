@@ -130,9 +130,22 @@ impl Catalog {
 
     /// The era of this name, if any row has it.
     pub fn era(&self, name: &str) -> Option<Era> {
+        self.eras().find(|era| era.name() == name)
+    }
+
+    /// What to write where an era is unknown: all that there are, the latest first.
+    pub fn era_hint(&self) -> String {
+        let mut eras: Vec<_> = self.eras().collect();
+        eras.sort_by_key(|era| (std::cmp::Reverse(era.year()), era.name()));
+        eras.dedup();
+        let names: Vec<_> = eras.iter().map(|era| format!("`{era}`")).collect();
+        format!("eras are {}", names.join(", "))
+    }
+
+    /// The eras of all rows, with repetitions.
+    fn eras(&self) -> impl Iterator<Item = Era> {
         let vms = self.vms.iter().map(|row| row.era);
-        let eras = vms.chain(self.disks.iter().map(|row| row.era));
-        eras.into_iter().find(|era| era.name() == name)
+        vms.chain(self.disks.iter().map(|row| row.era))
     }
 
     /// The machine size `name` of exactly this era.
@@ -228,6 +241,12 @@ mod tests {
     use super::*;
     use crate::validate::complaints;
     use fathom_units::{BytesPerSec, Iops};
+
+    #[test]
+    fn the_hint_for_an_unknown_era_names_every_one() {
+        let hint = Catalog::builtin().era_hint();
+        assert_eq!(hint, "eras are `current`, `2020`, `2019`, `2016`, `2016-article`");
+    }
 
     #[test]
     fn a_disk_takes_the_newest_row_that_is_not_later_than_its_machine() {

@@ -172,7 +172,7 @@ fn request(args: &PlanArgs) -> Result<Request, Failure> {
     let catalog = Catalog::builtin();
     let era = catalog.era(&args.era).ok_or_else(|| {
         let message = format!("the catalogue has no era `{}`", args.era);
-        Failure::new(Code::Usage, message).hint("eras are `current`, `2020`, `2016` and others")
+        Failure::new(Code::Usage, message).hint(catalog.era_hint())
     })?;
     check_series(args, era, catalog)?;
     let (burst, on_demand) = bursts(&args.burst)?;

@@ -24,7 +24,12 @@ pub fn text(build: &Build<'_>, dialect: Dialect) -> Result<Script, String> {
         ));
     }
     Ok(Script {
-        text: converted.text,
+        // The dialects' writers name the verb that they serve.
+        text: converted.text.replacen(
+            "Written by `fathom convert` from",
+            "Written by `fathom plan` for",
+            1,
+        ),
         notes,
     })
 }

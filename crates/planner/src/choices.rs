@@ -46,7 +46,13 @@ pub fn recommended_caching(need: &VolumeNeed) -> (HostCaching, &'static str) {
     }
     let half = Percent::whole(50).unwrap_or_default();
     let known = || need.loads.iter().filter_map(|load| load.reads);
-    if known().next().is_some() && known().all(|reads| reads < half) {
+    if known().next().is_none() {
+        return (
+            HostCaching::ReadOnly,
+            "its share of reads is not known; data files are recommended to be cached read-only",
+        );
+    }
+    if known().all(|reads| reads < half) {
         return (
             HostCaching::None,
             "it is mostly written, and a cache serves reads",

@@ -184,6 +184,9 @@ pub(crate) fn from_file(
         }
         let found = of_files().find(|(known, _)| *known == name);
         let (_, (read, _)) = found.ok_or_else(|| no_dialect(name, &known()))?;
+        if let Some(program) = commanded(&file.text) {
+            return Err(no_script(path, program));
+        }
         return read(&file, console);
     }
     if file.text.trim().is_empty() {
@@ -195,11 +198,33 @@ pub(crate) fn from_file(
     }
     let found = of_files().find(|(_, (_, recognises))| recognises(&file));
     let (_, (read, _)) = found.ok_or_else(|| {
+        if let Some(program) = commanded(&file.text) {
+            return no_script(path, program);
+        }
         let message = format!("`{path}` is in no dialect that is known here");
         let hint = format!("name it with `--dialect`: {}", known().join(", "));
         Failure::new(Code::Input, message).hint(hint)
     })?;
     read(&file, console)
+}
+
+/// The dialect whose command line is the first line of a text that is no comment, as in what `convert --to diskspd` writes.
+fn commanded(text: &str) -> Option<&'static str> {
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    let (program, options) = line.split_once(' ')?;
+    if options.trim_start().starts_with('=') {
+        return None;
+    }
+    let program = program.rsplit(['/', '\\']).next()?;
+    let program = program.strip_suffix(".exe").unwrap_or(program);
+    names().find(|name| program.eq_ignore_ascii_case(name))
+}
+
+fn no_script(path: &str, program: &str) -> Failure {
+    let message = format!("`{path}` holds command lines of `{program}`, and no script is read");
+    let hint = format!("give one line's own words: `fathom run {program} …`");
+    Failure::new(Code::Input, message).hint(hint)
 }
 
 fn no_dialect(name: &str, known: &[&str]) -> Failure {

@@ -12,7 +12,7 @@ mod rate_from;
 mod validation;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_units::{Bytes, Nanos, Percent};
+use fathom_units::{Bytes, Nanos, Percent, group_digits};
 
 use crate::{
     Access, Arrival, Backend, Caching, Direction, Job, Pacing, Place, RATE_STEPS_MAX, RateSteps,
@@ -414,7 +414,13 @@ fn check_target(target: &Target, job: &Job, found: &mut Found) {
     } else if length == Bytes::ZERO {
         found.add("target", format!("`{path}` has a size of 0"), "give a size");
     } else if length < block {
-        let message = format!("its blocks of {block} do not fit into the {length} of `{path}`");
+        let rounded = length.to_string();
+        let shown = if rounded == block.to_string() {
+            format!("{} B", group_digits(length.get()))
+        } else {
+            rounded
+        };
+        let message = format!("its blocks of {block} do not fit into the {shown} of `{path}`");
         found.add("target", message, "use a smaller block or a larger size");
     }
     let end = target.offset.checked_add(length);

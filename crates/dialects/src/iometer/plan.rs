@@ -120,7 +120,12 @@ impl<'t> Planner<'_, 't> {
             let known = config.managers.iter().map(|manager| manager.name.as_str());
             let known: Vec<&str> = known.take(20).collect();
             let message = format!("the file has no manager `{name}`");
-            self.fail(None, message, format!("it has {}", known.join(", ")));
+            let hint = if known.is_empty() {
+                "it has no manager at all: leave `--manager` out".to_owned()
+            } else {
+                format!("it has {}", known.join(", "))
+            };
+            self.fail(None, message, hint);
             return None;
         }
         let mut hands = Vec::new();

@@ -378,6 +378,13 @@ fn parameters(words: &[&str]) -> Result<Target, Wrong> {
 }
 
 fn number(text: &str, least: u32, most: u32) -> Result<u32, Wrong> {
+    if text.is_empty() {
+        let message = format!("no number stands behind it; it takes one from {least} to {most}");
+        return wrong(
+            message,
+            "write it in the same word as the option, such as `-o8`: the next word is one of its own",
+        );
+    }
     let found = text.parse::<u32>().ok();
     found
         .filter(|it| (least..=most).contains(it))

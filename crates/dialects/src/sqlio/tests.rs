@@ -160,6 +160,10 @@ fn bad_lines_are_refused_with_a_remedy() {
         (&["-Fabsent.txt"], "cannot be read"),
         (&["-Fparam.txt"], "param.txt:1:1"),
         (&["-Fparam.txt"], "`300` is no number from 1 to 256"),
+        (
+            &["-o", "8", "x.dat"],
+            "no number stands behind it; it takes one from 0 to 65536",
+        ),
         (&["-Fparam.txt"], "`0xg` is no mask"),
         (&["-Fparam.txt", "x"], "named on the line"),
         (&["-q"], "no option of SQLIO"),

@@ -151,6 +151,17 @@ impl Lexer<'_> {
                 .complaints
                 .error(&self.lexed.sources, at, message, hint);
         }
+        // A program or an archive would be complained of in its own bytes.
+        if text.contains('\0') {
+            let message = format!("`{path}` is no text: it holds zero bytes");
+            let hint = "name a parameter file, saved as UTF-8";
+            return match included {
+                Some((at, _)) => self
+                    .complaints
+                    .error(&self.lexed.sources, at, message, hint),
+                None => self.complaints.plain(Diagnostic::error(message).hint(hint)),
+            };
+        }
         self.text(&path, &text, included.is_some());
     }
 
@@ -166,6 +177,7 @@ impl Lexer<'_> {
     }
 
     fn text(&mut self, path: &str, text: &str, nested: bool) {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let text = self.substituted(text);
         self.bytes += text.len();
         if self.bytes > TEXT_MAX || self.lexed.sources.files().len() >= FILES_MAX {

@@ -177,9 +177,6 @@ impl Keywords {
             return None;
         }
         let hint = match (kind, nearest(key, known.iter().copied())) {
-            _ if key.starts_with('\u{feff}') => {
-                "the file begins with a byte order mark: save it as UTF-8 without one".to_owned()
-            }
             (Kind::Fwd, _) if of_trees => {
                 "it belongs to an `fsd=`, and those come before `fwd=`; in an FWD, `fsd=` names what it works on"
                     .to_owned()

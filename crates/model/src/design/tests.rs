@@ -232,6 +232,11 @@ fn rules_of_the_provider_are_enforced() {
         &current("Standard_D8ds_v4", "P30"),
         &["8: the pages of era `current` print no cache limits for `Standard_D8ds_v4`"],
     );
+    // What was refused is complained of once.
+    check(
+        &(current("Standard_D8ds_v4", "P30") + "cache = \"warm\"\n"),
+        &["8: the pages of era `current` print no cache limits for `Standard_D8ds_v4`"],
+    );
     check(
         &current("Standard_F4", "P30"),
         &[

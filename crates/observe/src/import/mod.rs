@@ -59,6 +59,26 @@ pub struct Options {
     pub disks: Disks,
 }
 
+impl Options {
+    /// The memory in use where this much is free; `None` where nothing says how much there is.
+    ///
+    /// # Errors
+    /// More is free than there is: what was said is of another machine. In one sentence; [`Self::MEMORY_HINT`] goes with it.
+    fn memory_in_use(&self, free: Bytes) -> Result<Option<Bytes>, String> {
+        let Some(total) = self.memory else {
+            return Ok(None);
+        };
+        if free > total {
+            return Err(format!(
+                "{free} of memory are free here, and `--memory` says that the machine has {total}"
+            ));
+        }
+        Ok(Some(Bytes::new(total.get() - free.get())))
+    }
+
+    const MEMORY_HINT: &str = "give `--memory` all of the machine's memory, or leave it out: memory in use is unknown then";
+}
+
 /// Which of PerfMon's two disk objects counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Disks {

@@ -139,8 +139,10 @@ impl Reader<'_> {
             .into_iter()
             .flatten()
             .sum::<f64>();
-        let total = self.options.memory;
-        sample.memory = total.map(|total| total.saturating_sub(Bytes::new((free * 1024.0) as u64)));
+        let free = Bytes::new((free * 1024.0) as u64);
+        sample.memory = self.options.memory_in_use(free).map_err(|message| {
+            Diagnostics(vec![line.error("", message).hint(Options::MEMORY_HINT)])
+        })?;
         self.collector.machine(sample).map_err(|TooMuch| {
             Diagnostics(vec![line.error("", TooMuch::message()).hint(TooMuch::HINT)])
         })

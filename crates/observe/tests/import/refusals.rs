@@ -398,3 +398,32 @@ fn two_sources_of_one_device_are_not_added_up() {
         "{error}"
     );
 }
+
+#[test]
+fn what_is_asked_for_is_in_the_log() {
+    let log = "\"(PDH-CSV 4.0) (UTC)(0)\",\"\\\\A\\PhysicalDisk(0 C:)\\Disk Reads/sec\",\"\\\\A\\PhysicalDisk(0 C:)\\Disk Writes/sec\",\"\\\\A\\Memory\\Available MBytes\"\r\n\
+               \"11/22/2026 07:03:11.250\",\"1\",\"1\",\"1000\"\r\n";
+    let logical = Options {
+        disks: import::Disks::Logical,
+        ..Options::default()
+    };
+    let little = Options {
+        memory: Some(Bytes::mib(500)),
+        ..Options::default()
+    };
+    for (options, parts) in [
+        (logical, ["none of LogicalDisk", "--disks physical"]),
+        (
+            little,
+            [
+                "1000 MiB of memory are free here",
+                "the machine has 500 MiB",
+            ],
+        ),
+    ] {
+        let error = refused(log.as_bytes(), "pm.csv", &options);
+        for part in parts {
+            assert!(error.contains(part), "`{part}` is not in {error}");
+        }
+    }
+}

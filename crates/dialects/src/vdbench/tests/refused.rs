@@ -22,13 +22,20 @@ pub(super) fn check(text: &str, message: &str, place: (usize, usize)) {
 }
 
 #[test]
-fn a_byte_order_mark_is_told() {
-    let text = format!("\u{feff}{SD_WD}rd=rd1,wd=wd1,iorate=max");
-    let Err(complaints) = read_with(&text, "") else {
-        panic!("taken: {text}");
+fn a_byte_order_mark_is_no_part_of_the_file() {
+    for first in ["", "* test\n"] {
+        let text = format!("\u{feff}{first}{SD_WD}rd=rd1,wd=wd1,iorate=max");
+        assert!(read_with(&text, "").is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn a_program_is_refused_in_one_line() {
+    let Err(complaints) = read_with("\u{fffd}ELF\0\0=\0\n\0=\n", "") else {
+        panic!("taken");
     };
-    let hint = complaints.0[0].hint.as_deref().unwrap_or_default();
-    assert!(hint.contains("save it as UTF-8 without one"), "{hint}");
+    let told: Vec<_> = complaints.0.iter().map(|one| &one.message).collect();
+    assert_eq!(told, ["`p` is no text: it holds zero bytes"]);
 }
 
 #[test]

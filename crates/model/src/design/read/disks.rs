@@ -1,10 +1,12 @@
 //! `disks = { … }`: which disks a volume is made of, and with which limits.
 
+use std::fmt::Display;
+
 use fathom_catalog::{
     AdjustableDisk, BurstMode, Catalog, CatalogError, Disk, DiskKind, Era, Limits, VmSize,
 };
 use fathom_diagnostics::nearest;
-use fathom_units::{Bytes, BytesPerSec, Iops};
+use fathom_units::{Bytes, BytesPerSec, Iops, group_digits};
 
 use super::rules;
 use super::values::{Offer, read_bandwidth, read_iops};
@@ -44,8 +46,14 @@ impl Disks {
         } else {
             ""
         };
+        // Rows of older pages have no bursting where today's do.
+        let era = if spec.era == Era::CURRENT {
+            String::new()
+        } else {
+            format!(" of era `{}`", spec.era)
+        };
         Offer {
-            what: format!("`{}`{plus}", spec.name),
+            what: format!("`{}`{era}{plus}", spec.name),
             mode,
         }
     }
@@ -271,11 +279,17 @@ fn iops_are_sold(
     let sold = iops.value >= least && iops.value <= most;
     if !sold {
         let message = format!(
-            "`{name}` of {size} can be given {least} to {most}: at most {} for each GiB, and {} in all",
-            row.iops_per_gib,
+            "`{name}` of {size} can be given {}: at most {} for each GiB, and {} in all",
+            span_of(least, most),
+            group_digits(row.iops_per_gib),
             row.max.iops.unwrap_or_default()
         );
-        complaints.error(&iops.span, message, "set fewer IOPS, or a larger size");
+        let hint = if iops.value < least {
+            format!("set at least {least}")
+        } else {
+            "set fewer IOPS, or a larger size".to_owned()
+        };
+        complaints.error(&iops.span, message, &hint);
     }
     sold
 }
@@ -292,12 +306,27 @@ fn rate_is_sold(
     let sold = rate.value >= least && rate.value <= most;
     if !sold {
         let message = format!(
-            "`{name}` of {iops} can be given {least} to {most}: at most 0.25 MB/s for each of its IOPS, and {} in all",
+            "`{name}` of {iops} can be given {}: at most 0.25 MB/s for each of its IOPS, and {} in all",
+            span_of(least, most),
             row.max.bandwidth.unwrap_or_default()
         );
-        complaints.error(&rate.span, message, "set less bandwidth, or more IOPS");
+        let hint = if rate.value < least {
+            format!("set at least {least}")
+        } else {
+            "set less bandwidth, or more IOPS".to_owned()
+        };
+        complaints.error(&rate.span, message, &hint);
     }
     sold
+}
+
+/// From `least` to `most`, or that one figure.
+fn span_of<T: Display + PartialEq>(least: T, most: T) -> String {
+    if least == most {
+        format!("{least} alone")
+    } else {
+        format!("{least} to {most}")
+    }
 }
 
 /// The temporary disk of a machine size; `None` where it has none.

@@ -3,6 +3,7 @@
 use fathom_catalog::{Catalog, VmSize};
 use fathom_units::Bytes;
 
+use super::rules;
 use super::values::{catalog_latency, latency_at};
 use crate::design::{HostCacheTiers, MemoryTier};
 use fathom_tables::{At, Complaints, Entry};
@@ -35,7 +36,7 @@ pub(super) fn read(
         entry.missing("memory", "memory = \"16GiB\"", complaints);
     }
     if let (Some(memory), Some(size)) = (&memory, size) {
-        check(memory, size, complaints);
+        check(memory, size, catalog, complaints);
     }
     if let (Some(memory), Some(latency)) = (memory, latency) {
         tiers.memory = Some(MemoryTier {
@@ -46,13 +47,17 @@ pub(super) fn read(
     tiers
 }
 
-fn check(memory: &At<Bytes>, size: &VmSize, complaints: &mut Complaints<'_>) {
+fn check(memory: &At<Bytes>, size: &VmSize, catalog: &Catalog, complaints: &mut Complaints<'_>) {
     let Some(cache) = size.cache else {
         let message = format!(
             "no host cache is printed for `{}` of era `{}`",
             size.name, size.era
         );
-        complaints.error(&memory.span, message, "leave `host_cache` out");
+        let hint = rules::eras_with_cache(size, catalog).map_or_else(
+            || "leave `host_cache` out".to_owned(),
+            |eras| format!("it is known with {eras}; or leave `host_cache` out"),
+        );
+        complaints.error(&memory.span, message, &hint);
         return;
     };
     if memory.value.get() == 0 || memory.value > cache {

@@ -128,20 +128,24 @@ pub fn caching_obstacle(
     if !size.cached.is_empty() && size.cache.is_some() {
         return None;
     }
-    let others = catalog
-        .vms()
-        .iter()
-        .filter(|row| row.name == size.name && !row.cached.is_empty() && row.cache.is_some());
-    let eras: Vec<_> = others
-        .map(|row| format!("`era = \"{}\"`", row.era))
-        .collect();
     let message = format!(
         "the pages of era `{}` print no cache limits for `{}`",
         size.era, size.name
     );
-    if eras.is_empty() {
+    let Some(eras) = eras_with_cache(size, catalog) else {
         return plain(message);
-    }
-    let hint = format!("they are known with {}", eras.join(" or "));
+    };
+    let hint = format!("they are known with {eras}");
     Some(Obstacle { message, hint })
+}
+
+/// The eras whose pages print a machine size's cache and its limits, as keys of a design.
+pub(super) fn eras_with_cache(size: &VmSize, catalog: &Catalog) -> Option<String> {
+    let rows = catalog.vms().iter();
+    let printed =
+        rows.filter(|row| row.name == size.name && !row.cached.is_empty() && row.cache.is_some());
+    let eras: Vec<_> = printed
+        .map(|row| format!("`era = \"{}\"`", row.era))
+        .collect();
+    (!eras.is_empty()).then(|| eras.join(" or "))
 }

@@ -223,8 +223,14 @@ pub(super) fn read_burst(
         }
     };
     if let Some(credits) = credits.as_ref().filter(|_| burst != Burst::Credits) {
-        let message =
-            "`credits` says how full credit buckets are, but nothing here bursts from credits";
+        let message = match offer.mode {
+            Burst::Off => format!(
+                "`credits` says how full credit buckets are, but {} does not burst",
+                offer.what
+            ),
+            _ => "`credits` says how full credit buckets are, but nothing here bursts from credits"
+                .to_owned(),
+        };
         complaints.error(&credits.span, message, "leave `credits` out");
     }
     (

@@ -73,11 +73,7 @@ fn read_size(entry: &Entry<'_>, catalog: &Catalog, complaints: &mut Complaints<'
             let known = catalog.era(era.value);
             if known.is_none() {
                 let message = format!("the catalogue has no era `{}`", era.value);
-                complaints.error(
-                    &era.span,
-                    message,
-                    "eras are `current`, `2020`, `2016` and others",
-                );
+                complaints.error(&era.span, message, &catalog.era_hint());
             }
             known
         }

@@ -70,8 +70,14 @@ pub(super) fn read(
     let (Some(size), Some(caching)) = (host.size, caching) else {
         return;
     };
+    let asked = caching.said.as_ref().map(|said| said.value);
     let caching = caching.settled(entry, size, &disks, catalog, complaints);
-    check_cache_start(cache.as_ref(), caching, complaints);
+    let refused =
+        asked.is_some_and(|asked| asked != HostCaching::None) && caching == HostCaching::None;
+    // A caching that was refused is no `none` of the file's.
+    if !refused {
+        check_cache_start(cache.as_ref(), caching, complaints);
+    }
     let latency = latency.unwrap_or_else(|| catalog_latency(disks.spec.kind.name(), catalog));
     let place = complaints.location(&entry.span());
     let made = places.into_iter().map(|(name, mount)| Volume {

@@ -67,9 +67,28 @@ fn disks_sold_by_formula_keep_to_it() {
     check(
         &case("type = 'ultra', size = '64GiB', iops = 99, bandwidth = '1MB/s'"),
         &[
-            "9: `ultra` of 64 GiB can be given 100 IOPS to 64,000 IOPS: at most 1000 for each GiB, and 400,000 IOPS in all",
+            "9: `ultra` of 64 GiB can be given 100 IOPS to 64,000 IOPS: at most 1,000 for each GiB, and 400,000 IOPS in all",
         ],
     );
+    for (disks, message, hint) in [
+        (
+            "type = 'premium-v2', size = '1GiB', iops = 2999",
+            "`premium-v2` of 1 GiB can be given 3,000 IOPS alone: at most 500 for each GiB, and 80,000 IOPS in all",
+            "set at least 3,000 IOPS",
+        ),
+        (
+            "type = 'premium-v2', size = '1TiB', iops = 4000, bandwidth = '124MB/s'",
+            "`premium-v2` of 4,000 IOPS can be given 125 MB/s to 1,000 MB/s: at most 0.25 MB/s for each of its IOPS, and 2,000 MB/s in all",
+            "set at least 125 MB/s",
+        ),
+    ] {
+        let complaints = read(&case(disks)).unwrap_err();
+        let told = &complaints.0[0];
+        assert_eq!(
+            (told.message.as_str(), told.hint.as_deref()),
+            (message, Some(hint))
+        );
+    }
     check(
         &case("type = 'P30', iops = 6000, size = '1TiB'"),
         &[
@@ -162,6 +181,19 @@ fn bursting_that_is_not_offered_is_refused() {
         "disks = { type = 'P30' }\ncaching = 'none'",
     );
     check(&ds14, &["5: `Standard_DS14` does not burst"]);
+    for (keys, complaint) in [
+        ("burst = 'credits'", "9: `P20` of era `2016` does not burst"),
+        (
+            "credits = '50%'",
+            "9: `credits` says how full credit buckets are, but `P20` of era `2016` does not burst",
+        ),
+    ] {
+        let disks = format!("disks = {{ type = 'P20' }}\n{keys}\ncaching = 'none'");
+        check(
+            &machine("Standard_DS14", "era = '2016'", &disks),
+            &[complaint],
+        );
+    }
 }
 
 #[test]

@@ -159,6 +159,7 @@ impl Header {
             }
         }
         header.settle(&columns, options.disks);
+        refuse_absent(&columns, options.disks, line)?;
         header.judge(line, &unknown)?;
         Ok(header)
     }
@@ -343,6 +344,35 @@ impl Unknown {
 }
 
 /// A header is refused as a whole.
+/// The object that was asked for has no counter, and the other has.
+fn refuse_absent(columns: &[Column<'_>], disks: Disks, line: &Line<'_>) -> Result<(), Diagnostics> {
+    let (wanted, wanted_name, other_name, other_word) = match disks {
+        Disks::Suited => return Ok(()),
+        Disks::Physical => (
+            Object::PhysicalDisk,
+            "PhysicalDisk",
+            "LogicalDisk",
+            "logical",
+        ),
+        Disks::Logical => (
+            Object::LogicalDisk,
+            "LogicalDisk",
+            "PhysicalDisk",
+            "physical",
+        ),
+    };
+    let mut of_disks = columns
+        .iter()
+        .filter(|column| column.meaning.of_disk())
+        .peekable();
+    if of_disks.peek().is_none() || of_disks.any(|column| column.object == wanted) {
+        return Ok(());
+    }
+    let message = format!("the log has counters of {other_name} alone, none of {wanted_name}");
+    let hint = format!("say `--disks {other_word}`, or leave it out");
+    Err(refuse(line.error("", message).hint(hint)))
+}
+
 pub(super) fn refuse(diagnostic: Diagnostic) -> Diagnostics {
     let mut complaints = Diagnostics::default();
     complaints.push(diagnostic);

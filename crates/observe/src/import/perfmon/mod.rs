@@ -60,6 +60,16 @@ pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagno
     reader.finish()
 }
 
+/// The memory that a row says is free.
+fn available(header: &Header, values: &[Option<f64>]) -> Option<Bytes> {
+    let pairs = header.targets.iter().zip(values);
+    let mut found = pairs.filter_map(|pair| match pair {
+        (Target::Available(unit), Some(value)) => Some(Bytes::new((value * *unit as f64) as u64)),
+        _ => None,
+    });
+    found.next_back()
+}
+
 struct Reader<'a> {
     text: &'a Text,
     options: &'a Options,
@@ -156,7 +166,13 @@ impl<'a> Reader<'a> {
         let values = self.values(line, &row[1..], header);
         self.collector.report(at, None, self.fresh);
         self.fresh = false;
-        self.add(header, &values)
+        let free = available(header, &values);
+        self.seen.free |= free.is_some();
+        let memory = free.map(|free| self.options.memory_in_use(free));
+        let memory = memory
+            .transpose()
+            .map_err(|message| refuse(line.error("", message).hint(Options::MEMORY_HINT)))?;
+        self.add(header, &values, memory.flatten())
             .map_err(|TooMuch| refuse(line.error("", TooMuch::message()).hint(TooMuch::HINT)))
     }
 
@@ -193,19 +209,20 @@ impl<'a> Reader<'a> {
         values
     }
 
-    fn add(&mut self, header: &Header, values: &[Option<f64>]) -> Result<(), TooMuch> {
+    fn add(
+        &mut self,
+        header: &Header,
+        values: &[Option<f64>],
+        memory: Option<Bytes>,
+    ) -> Result<(), TooMuch> {
         let mut disks = vec![[None; MEANINGS]; header.disks.len()];
         let (mut busy, mut processors) = (0.0, 0.0);
-        let mut available = None;
         for (target, value) in header.targets.iter().zip(values) {
             match (target, value) {
                 (Target::Disk(disk, meaning), value) => disks[*disk][*meaning as usize] = *value,
                 (Target::Processor, Some(value)) => {
                     busy += value;
                     processors += 1.0;
-                }
-                (Target::Available(unit), Some(value)) => {
-                    available = Some(Bytes::new((value * *unit as f64) as u64));
                 }
                 _ => {}
             }
@@ -215,11 +232,6 @@ impl<'a> Reader<'a> {
                 self.collector.sample(name, &sample)?;
             }
         }
-        self.seen.free |= available.is_some();
-        let total = self.options.memory;
-        let memory = total
-            .zip(available)
-            .map(|(total, free)| total.saturating_sub(free));
         if processors > 0.0 || memory.is_some() {
             let processors = (processors > 0.0)
                 .then(|| percent(busy / processors))
