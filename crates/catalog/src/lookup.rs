@@ -245,7 +245,10 @@ mod tests {
     #[test]
     fn the_hint_for_an_unknown_era_names_every_one() {
         let hint = Catalog::builtin().era_hint();
-        assert_eq!(hint, "eras are `current`, `2020`, `2019`, `2016`, `2016-article`");
+        assert_eq!(
+            hint,
+            "eras are `current`, `2020`, `2019`, `2016`, `2016-article`"
+        );
     }
 
     #[test]

@@ -70,18 +70,20 @@ fn files_of_specifications_alone_take_the_rest_from_the_line() {
         let error = line(&specs, words).unwrap_err();
         assert!(error.contains(message), "{words}: {error}");
     }
-    let (head, _) = whole()
-        .split_once("'MANAGER LIST")
-        .map(|(a, _)| (a.to_owned(), ()))
-        .unwrap();
-    let error = line(&head, "a.icf --manager X").unwrap_err();
-    assert!(error.contains("it has no manager at all"), "{error}");
     let error = line(&whole(), "a.icf --workers 2").unwrap_err();
     assert!(
         error.contains("`--workers` is for files without workers"),
         "{error}"
     );
     assert_eq!(line("", "/?").unwrap().action, Action::Help);
+}
+
+#[test]
+fn a_manager_is_not_found_where_there_is_none() {
+    let text = whole();
+    let (head, _) = text.split_once("'MANAGER LIST").unwrap();
+    let error = line(head, "a.icf --manager X").unwrap_err();
+    assert!(error.contains("it has no manager at all"), "{error}");
 }
 
 #[test]

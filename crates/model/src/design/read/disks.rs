@@ -321,7 +321,7 @@ fn rate_is_sold(
 }
 
 /// From `least` to `most`, or that one figure.
-fn span_of<T: Display + PartialEq>(least: T, most: T) -> String {
+fn span_of<T: Copy + Display + PartialEq>(least: T, most: T) -> String {
     if least == most {
         format!("{least} alone")
     } else {
