@@ -650,4 +650,10 @@ fn a_run_that_was_cut_off_shows_its_seconds() {
         assert!(text.contains(line), "`{line}` is not in\n{text}");
     }
     assert!(!text.contains("p99.9"), "{text}");
+    let mut two = record.stages[0].clone();
+    two.name = "two".to_owned();
+    two.total.read = Some(direction(20_000.0, 1.0, &[]));
+    record.stages.push(two);
+    let text = summary(&record, Summary::Short, Width::PLAIN);
+    assert!(text.contains("\ntwo: read "), "{text}");
 }
