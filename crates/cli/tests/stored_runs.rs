@@ -211,6 +211,8 @@ fn runs_are_named_from_the_last_and_by_their_folder() {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{words:?}: {stderr}");
     }
+    let (_, twice) = expect_code(home, &["compare", "-", "-"], 2);
+    assert!(twice.contains("named once only"), "{twice}");
     for (name, told) in [
         (
             "last~2",

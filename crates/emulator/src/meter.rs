@@ -189,6 +189,7 @@ impl Meter {
                 arrival: io.sent.saturating_sub(self.start),
                 export: io.export,
                 command: io.command,
+                fua: io.fua,
                 offset: io.offset,
                 length: io.length,
                 due: due.saturating_sub(self.start),
@@ -298,5 +299,32 @@ impl ExportMeter {
             }
         }
         stats
+    }
+}
+
+/// From the first I/O of all exports to their last; `None` where nothing was served.
+pub(crate) fn measured(exports: &[WorkerStats]) -> Option<Nanos> {
+    let served = exports.iter().filter(|one| one.measured > Nanos::ZERO);
+    let first = served.clone().map(|one| one.started).min()?;
+    let last = served.map(|one| one.started + one.measured).max()?;
+    Some(last.saturating_sub(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measured_is_from_the_first_io_to_the_last() {
+        let export = |started, measured| {
+            let mut export = WorkerStats::new(0, 0);
+            export.started = Nanos::from_secs(started);
+            export.measured = Nanos::from_secs(measured);
+            export
+        };
+        let idle = export(0, 0);
+        assert_eq!(measured(std::slice::from_ref(&idle)), None);
+        let exports = [idle, export(7, 2), export(3, 5)];
+        assert_eq!(measured(&exports), Some(Nanos::from_secs(6)));
     }
 }

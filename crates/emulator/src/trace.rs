@@ -2,8 +2,9 @@
 //!
 //! The header names the columns: `arrival_ns,volume,op,offset,length,due_ns,done_ns,limit`. Times count from the start of
 //! serving, in the client's moments: when it sent the request, when the model was done with it, and when it could have the
-//! answer. `op` is `read`, `write`, `trim` or `flush` (zeroes that are written count as writes); `limit` is the limit that was waited for longest, empty
-//! where none was. A name with a comma, a quote or a line end stands in quotes, with quotes doubled.
+//! answer. `op` is `read`, `write`, `zeroes`, `trim` or `flush`, with `+fua` behind `write` and `zeroes` that were made durable;
+//! `limit` is the limit that was waited for longest, empty where none was. A name with a comma, a quote or a line end stands in
+//! quotes, with quotes doubled.
 //!
 //! A thread of its own writes. Invariant: the trace is whole; a file that cannot be written as fast as I/O is served slows
 //! serving down, and one that fails ends the trace and is told.
@@ -31,6 +32,8 @@ pub(crate) struct Entry {
     pub arrival: Nanos,
     pub export: u32,
     pub command: Command,
+    /// Whether it was durable when it was answered.
+    pub fua: bool,
     pub offset: u64,
     pub length: u32,
     pub due: Nanos,
@@ -107,12 +110,15 @@ fn quoted(name: &str) -> String {
     }
 }
 
-const fn operation(command: Command) -> &'static str {
-    match command {
-        Command::Read => "read",
-        Command::Trim => "trim",
-        Command::Flush => "flush",
-        _ => "write",
+const fn operation(command: Command, fua: bool) -> &'static str {
+    match (command, fua) {
+        (Command::Read, _) => "read",
+        (Command::Trim, _) => "trim",
+        (Command::Flush, _) => "flush",
+        (Command::WriteZeroes, false) => "zeroes",
+        (Command::WriteZeroes, true) => "zeroes+fua",
+        (_, false) => "write",
+        (_, true) => "write+fua",
     }
 }
 
@@ -129,7 +135,7 @@ fn write(
                 "{},{},{},{},{},{},{},{}",
                 entry.arrival.get(),
                 name.map_or("", String::as_str),
-                operation(entry.command),
+                operation(entry.command, entry.fua),
                 entry.offset,
                 entry.length,
                 entry.due.get(),
@@ -151,11 +157,21 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("trace.csv");
         let (mut tracer, file) = trace(&path, ["a", "b,\"c"].into_iter()).unwrap();
-        for export in 0..2 {
+        let all = [
+            (Command::Write, false),
+            (Command::Write, true),
+            (Command::WriteZeroes, false),
+            (Command::WriteZeroes, true),
+            (Command::Read, true),
+            (Command::Trim, true),
+            (Command::Flush, false),
+        ];
+        for (export, (command, fua)) in [0, 1, 0, 0, 0, 0, 0].into_iter().zip(all) {
             tracer.add(Entry {
                 arrival: Nanos::new(5),
                 export,
-                command: Command::WriteZeroes,
+                command,
+                fua,
                 offset: 4096,
                 length: 512,
                 due: Nanos::new(7),
@@ -167,8 +183,12 @@ mod tests {
         file.finish().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<_> = text.lines().collect();
-        let second = "5,\"b,\"\"c\",write,4096,512,7,8,disk-iops";
-        assert_eq!(lines, [HEADER, "5,a,write,4096,512,7,8,disk-iops", second]);
+        let names = ["a", "\"b,\"\"c\"", "a", "a", "a", "a", "a"].into_iter();
+        let told = "write write+fua zeroes zeroes+fua read trim flush";
+        let told = names.zip(told.split(' '));
+        let told = told.map(|(name, op)| format!("5,{name},{op},4096,512,7,8,disk-iops"));
+        let expected: Vec<_> = [HEADER.to_owned()].into_iter().chain(told).collect();
+        assert_eq!(lines, expected);
         assert!(trace(&path, [].into_iter()).is_err());
     }
 }

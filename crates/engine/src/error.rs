@@ -113,6 +113,18 @@ pub enum EngineError {
         /// What the system said.
         source: io::Error,
     },
+    /// An operation on a file failed, and the run was to stop at the first.
+    #[error("job `{job}`: {operation} of `{path}`: {source}")]
+    Operation {
+        /// The job.
+        job: String,
+        /// The target.
+        path: String,
+        /// What it was, as the record calls it.
+        operation: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
     /// An I/O of a job took longer than the job allows, and the run was to stop at the first.
     #[error(
         "job `{job}`: {direction} of {length} bytes at offset {offset} of `{path}`: it took {took}, where {limit} is the most\n  \
@@ -226,6 +238,7 @@ impl EngineError {
             Self::NoSpace { .. }
             | Self::Target { .. }
             | Self::Io { .. }
+            | Self::Operation { .. }
             | Self::TooLong { .. }
             | Self::TooSlow { .. }
             | Self::TraceChanged { .. }

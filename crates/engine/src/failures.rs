@@ -29,6 +29,16 @@ pub(crate) fn io_error(job: &Job, failure: FailedIo) -> EngineError {
             length: failure.length,
         };
     }
+    if let Some(operation) = job.features.operation.filter(|_| failure.errno != 0)
+        && failure.direction != "fsync"
+    {
+        return EngineError::Operation {
+            job: job.name.clone(),
+            path: path.to_owned(),
+            operation: operation.name(),
+            source: std::io::Error::from_raw_os_error(failure.errno),
+        };
+    }
     EngineError::Io {
         job: job.name.clone(),
         path: path.to_owned(),

@@ -180,3 +180,15 @@ fn mapped_files_are_read_and_written() {
         assert_eq!(done(&run_jobs(vec![job]).unwrap()), 256);
     }
 }
+
+#[test]
+fn one_that_fails_is_told_by_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("name");
+    let job = operation(FileOperation::Delete, &[path.clone(), path]);
+    let outcome = run_jobs(vec![job]).unwrap();
+    let told = outcome.failure.unwrap().to_string();
+    assert!(told.contains(": delete of `"), "{told}");
+    assert!(told.contains("`: No such file or directory"), "{told}");
+    assert!(!told.contains("offset"), "{told}");
+}

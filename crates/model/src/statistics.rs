@@ -15,6 +15,8 @@ pub struct PartStatistics {
     pub depth: f64,
     /// Share (0 to 1) of the window in which its limits left nothing over; `None` where it has no limits.
     pub busy_share: Option<f64>,
+    /// Reads that could be served by the host cache (parts of striped reads one by one); `None` where nothing is cached.
+    pub cached_reads: Option<u64>,
     /// Share (0 to 1) of reads that the host cache served; `None` where nothing is cached.
     pub hit_share: Option<f64>,
     /// Share (0 to 1) of reads that the host cache served from memory; `None` where that is no tier of its own.

@@ -230,8 +230,9 @@ fn achieved_depth(evidence: &Evidence<'_>) -> Check {
         let wanted = f64::from(job.effective_depth());
         let time: u64 = workers.iter().map(|worker| worker.measured.get()).sum();
         let outstanding: u128 = workers.iter().map(|worker| worker.outstanding_ns).sum();
-        // Work on a file set waits for its turn, and does much between its calls that is no I/O.
-        let on_set = job.features.file_work.is_some();
+        // Work on a file set waits for its turn, and does much between its calls that is no I/O; an operation on a file
+        // blocks its worker whatever the engine.
+        let on_set = job.features.file_work.is_some() || job.features.operation.is_some();
         let judged = keeps_its_depth(job) && job.backend != Backend::Null && !on_set && time > 0;
         let long_enough = workers
             .iter()
@@ -486,7 +487,7 @@ fn samples_for_percentile(evidence: &Evidence<'_>) -> Check {
     check(
         "samples-for-percentile",
         finding,
-        "at least 1,000 I/Os stand behind every p99",
+        "at least 1,000 I/Os stand behind the p99 of all together",
         "measure longer",
     )
 }
@@ -563,7 +564,7 @@ fn in_memory(evidence: &Evidence<'_>) -> Check {
 }
 
 fn has_read(evidence: &Evidence<'_>) -> bool {
-    let mut all = jobs(evidence);
+    let mut all = jobs(evidence).filter(|(_, job, _)| job.features.operation.is_none());
     all.any(|(_, _, workers)| workers.iter().any(|worker| worker.directions[0].is_some()))
 }
 
@@ -615,7 +616,12 @@ fn cache_served(evidence: &Evidence<'_>) -> Check {
             .jobs
             .iter()
             .all(|job| job.caching == Caching::Direct && job.backend != Backend::Null);
-        let workers: Vec<_> = result.workers.iter().collect();
+        // Operations on files stand in place of reads, and read nothing.
+        let reads = |worker: &&WorkerStats| {
+            let job = stage.jobs.get(worker.job);
+            job.is_some_and(|job| job.features.operation.is_none())
+        };
+        let workers: Vec<_> = result.workers.iter().filter(reads).collect();
         let read = total_of(&workers, Direction::Read)?.bytes;
         let device: u64 = result
             .devices

@@ -320,6 +320,9 @@ pub struct StorageRecord {
     /// Share (0 to 1) of the stage's time in which its limits left nothing over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_share: Option<f64>,
+    /// Cacheable reads; absent in records of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_reads: Option<u64>,
     /// Share (0 to 1) of cacheable reads that the cache served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_share: Option<f64>,

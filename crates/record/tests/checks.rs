@@ -6,8 +6,8 @@ use fathom_record::{
 };
 use fathom_units::{BytesPerSec, Iops, Nanos};
 use fathom_workload::{
-    Arrival, Direction, DirectionRates, MinimumRates, Pacing, Poisson, RateStep, RateSteps,
-    ThinkCounts, ThinkTime, WhenFull, Workload, native,
+    Arrival, Direction, DirectionRates, FileOperation, MinimumRates, Pacing, Poisson, RateStep,
+    RateSteps, StatCall, ThinkCounts, ThinkTime, WhenFull, Workload, native,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -464,6 +464,19 @@ fn targets_in_memory_are_told() {
 fn reads_that_no_device_saw_are_told() {
     check(Some("cache-served"), |run| {
         run.results[0].devices[0].sectors = [0, 0];
+    });
+}
+
+/// Operations on files stand in place of reads, read nothing and keep no depth.
+#[test]
+fn operations_on_files_are_no_reads() {
+    check(None, |run| {
+        let job = &mut run.workload.stages[0].jobs[0];
+        job.features.operation = Some(FileOperation::Stat(StatCall::Stat));
+        job.depth = 8;
+        run.results[0].devices[0].sectors = [0, 0];
+        run.targets[0].unwritten_share = Some(1.0);
+        run.targets[0].zeroes_share = Some(1.0);
     });
 }
 

@@ -119,6 +119,7 @@ fn record() -> Record {
         kind: "volume".to_owned(),
         depth: Some(1.0),
         busy_share: Some(1.0),
+        cached_reads: Some(1),
         hit_share: Some(1.0),
         memory_share: Some(0.5),
         over_time: Some(OverTimeRecord {

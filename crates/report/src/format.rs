@@ -67,6 +67,23 @@ pub(crate) fn share(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// What orders names as people count: `disk2` before `disk10`.
+pub fn natural(name: &str) -> Vec<(&str, usize, &str)> {
+    let is_same = |a: &u8, b: &u8| a.is_ascii_digit() == b.is_ascii_digit();
+    let mut left = name;
+    let runs = name.as_bytes().chunk_by(is_same).map(|run| {
+        let (run, rest) = left.split_at_checked(run.len()).unwrap_or((left, ""));
+        left = rest;
+        if run.starts_with(|first: char| first.is_ascii_digit()) {
+            let digits = run.trim_start_matches('0');
+            ("", digits.len(), digits)
+        } else {
+            (run, 0, "")
+        }
+    });
+    runs.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +111,31 @@ mod tests {
             shortened("a_rather_long_job_name read", 14),
             "a_rath…me read"
         );
+    }
+
+    #[test]
+    fn names_are_in_the_order_of_counting() {
+        let mut names = [
+            "a/disk10",
+            "b",
+            "a/disk2/x",
+            "a/disk2",
+            "a",
+            "a/disk1",
+            "ä9",
+            "ä10",
+        ];
+        names.sort_by(|a, b| natural(a).cmp(&natural(b)));
+        let counted = [
+            "a",
+            "a/disk1",
+            "a/disk2",
+            "a/disk2/x",
+            "a/disk10",
+            "b",
+            "ä9",
+            "ä10",
+        ];
+        assert_eq!(names, counted);
     }
 }

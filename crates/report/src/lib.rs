@@ -19,7 +19,7 @@ mod usage;
 pub use compare::{
     Basis, Change, Comparison, Figure, Point, Threshold, ThresholdError, Worse, failure_line,
 };
-pub use format::plain;
+pub use format::{natural, plain};
 pub use html::{PAGE_MARK, html_page};
 pub use lines::{Lines, Width};
 pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};

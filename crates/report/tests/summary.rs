@@ -433,6 +433,44 @@ fn several_curves_have_letters() {
     check(&record, Summary::Short, include_str!("sweep_curves.txt"));
 }
 
+/// Shares of reads weigh by reads; those of uncached volumes are told apart, and an older record of several volumes tells none.
+fn told_of_caches(stage: &StageRecord, text: &impl Fn(&StageRecord) -> String) {
+    let volume = |ios, cached_reads, hit_share| StorageRecord {
+        kind: "volume".to_owned(),
+        ios,
+        cached_reads,
+        hit_share,
+        ..StorageRecord::default()
+    };
+    let reads = stage.total.read.as_ref().map_or(0, |reads| reads.ios);
+    let (few, many) = (reads / 10, reads - reads / 10);
+    let hot = volume(1 << 40, Some(few), Some(1.0));
+    let cases = [
+        (
+            volume(many, Some(many), Some(0.0)),
+            Some("10 % of the reads"),
+        ),
+        (
+            volume(many, None, None),
+            Some("100 % of the reads of cached volumes"),
+        ),
+        (volume(many, None, Some(0.0)), None),
+    ];
+    for (other, words) in cases {
+        let mut stage = stage.clone();
+        let both = [("x".to_owned(), hot.clone()), ("y".to_owned(), other)];
+        stage.storage = BTreeMap::from(both);
+        let told = text(&stage).replace("\n    ", " ");
+        let sentence = words.map(|words| format!("latency; the cache served {words}\n"));
+        let found = sentence
+            .as_ref()
+            .map_or(!told.contains("the cache served"), |words| {
+                told.contains(words)
+            });
+        assert!(found, "{words:?}: {told}");
+    }
+}
+
 #[test]
 fn where_the_time_went_is_one_sentence() {
     let reads = direction(64_000.0, 8.0, &[("vm-cached-bytes", 0.98)]);
@@ -470,6 +508,7 @@ fn where_the_time_went_is_one_sentence() {
     let sentence = "  reads waited for the VM's cached throughput (`vm-cached-bytes`, 98 %), 90 % of their latency; \
                     the cache served 75 % of the reads (2 % at first, 99 % at last); credits of `a/disk1` lasted 1,800 s\n";
     assert!(told.contains(sentence), "{told}");
+    told_of_caches(&stage, &text);
     for (left, words) in [
         ([1.0, 0.8, 0.6, 0.4], "credits of `a/disk1` fell to 40 %"),
         (
@@ -495,14 +534,27 @@ fn where_the_time_went_is_one_sentence() {
         assert!(told.contains(words), "{words}: {told}");
         assert!(!told.contains("crash"), "{told}");
     }
-    let volume = stage.storage.get_mut("a");
-    if let Some(over_time) = volume.and_then(|volume| volume.over_time.as_mut()) {
-        over_time.dirty_bytes = vec![0, 1 << 20, 3 << 30];
+    told_of_dirty(&mut stage, &text);
+}
+
+/// What is left in a cache has the unit that fits it.
+fn told_of_dirty(stage: &mut StageRecord, text: &impl Fn(&StageRecord) -> String) {
+    for (left, words) in [
+        (3 << 30, "3,072 MiB"),
+        ((1 << 20) - 4096, "1,020 KiB"),
+        (4097, "5 KiB"),
+        (512, "512 bytes"),
+    ] {
+        let volume = stage.storage.get_mut("a");
+        if let Some(over_time) = volume.and_then(|volume| volume.over_time.as_mut()) {
+            over_time.dirty_bytes = vec![0, 1 << 20, left];
+        }
+        let told = text(stage).replace("\n    ", " ");
+        let words = format!(
+            "; {words} written were in the host cache alone at the end, where a crash loses them"
+        );
+        assert!(told.contains(&words), "{told}");
     }
-    let told = text(&stage).replace("\n    ", " ");
-    let words =
-        "3,072 MiB written were in the host cache alone at the end, where a crash loses them";
-    assert!(told.contains(words), "{told}");
 }
 
 /// A prediction that was cut off is known by its seconds, which say nothing of limits.
@@ -603,4 +655,10 @@ fn a_run_that_was_cut_off_shows_its_seconds() {
         assert!(text.contains(line), "`{line}` is not in\n{text}");
     }
     assert!(!text.contains("p99.9"), "{text}");
+    let mut two = record.stages[0].clone();
+    two.name = "two".to_owned();
+    two.total.read = Some(direction(20_000.0, 1.0, &[]));
+    record.stages.push(two);
+    let text = summary(&record, Summary::Short, Width::PLAIN);
+    assert!(text.contains("\ntwo: read "), "{text}");
 }

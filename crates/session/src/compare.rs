@@ -53,6 +53,10 @@ impl CompareArgs {
         console: &dyn Console,
     ) -> Result<Code, Failure> {
         let thresholds = self.thresholds()?;
+        if self.records.iter().filter(|name| *name == "-").count() > 1 {
+            let message = "`-` (standard input) can be named once only";
+            return Err(Failure::new(Code::Usage, message).hint("name the others by their files"));
+        }
         let records = self.records.iter().map(|name| stored(name));
         let records = records.collect::<Result<Vec<_>, Failure>>()?;
         let how_much = if self.full || self.json {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_model::{Change, Lost};
 use fathom_rawio::Clock;
+use fathom_report::natural;
 use fathom_sim::storage_rows;
 use fathom_units::Nanos;
 
@@ -181,7 +182,10 @@ impl Server<'_> {
         let mut text = String::new();
         let time = self.pace.since_start(time);
         let gauges: Vec<_> = self.pace.storage.gauges(time).collect();
-        for (name, part) in storage_rows(&self.pace.storage, time) {
+        let rows = storage_rows(&self.pace.storage, time);
+        let mut rows: Vec<_> = rows.iter().collect();
+        rows.sort_by(|(a, _), (b, _)| natural(a).cmp(&natural(b)));
+        for (name, part) in rows {
             let _ = write!(text, "{} {name}: {} I/Os", part.kind, part.ios);
             if let Some(depth) = part.depth {
                 let _ = write!(text, ", depth {depth:.1}");
@@ -189,10 +193,10 @@ impl Server<'_> {
             if !part.limits.is_empty() {
                 let _ = write!(text, ", {}", part.limits.join(", "));
             }
-            if let Some(fault) = self.pace.storage.fault_in_words(&name) {
+            if let Some(fault) = self.pace.storage.fault_in_words(name) {
                 let _ = write!(text, ", {fault}");
             }
-            let gauge = gauges.iter().find(|gauge| gauge.name == name);
+            let gauge = gauges.iter().find(|gauge| gauge.name == *name);
             if let Some(gauge) = gauge {
                 if gauge.reads > 0 {
                     let share = 100.0 * gauge.hits as f64 / gauge.reads as f64;

@@ -40,6 +40,7 @@ impl Storage {
                 bytes: stage.meter.bytes,
                 depth: stage.meter.depth(now),
                 busy_share: stage.has_limits().then(|| stage.meter.busy_share(now)),
+                cached_reads: None,
                 hit_share: None,
                 memory_share: None,
                 limits: limits.clone(),
@@ -57,6 +58,7 @@ impl Storage {
                 bytes: volume.meter.bytes,
                 depth: volume.meter.depth(now),
                 busy_share: None,
+                cached_reads: volume.cache.map(|_| volume.reads),
                 hit_share: share_of(volume.hits, volume.reads),
                 memory_share: volume
                     .cache

@@ -3,7 +3,7 @@
 use fathom_record::{JobRecord, Record, StorageRecord};
 use fathom_units::{Nanos, group_digits};
 
-use crate::format::share;
+use crate::format::{natural, share};
 use crate::lines::Lines;
 
 /// What Fathom itself took of an I/O, where that was measured.
@@ -55,6 +55,8 @@ pub(super) fn write_storage(text: &mut Lines, record: &Record) {
         // Each machine has three budgets, of which many runs use one.
         let used = |part: &StorageRecord| part.ios > 0 || part.kind != "vm";
         let parts = stage.storage.iter().filter(|(_, part)| used(part));
+        let mut parts: Vec<_> = parts.collect();
+        parts.sort_by(|(a, _), (b, _)| natural(a).cmp(&natural(b)));
         for (name, part) in parts {
             let depth = part
                 .depth

@@ -90,7 +90,8 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
             } else {
                 format!(" {direction}")
             };
-            let own = format!("{name}{direction}");
+            // Of a stage that was cut off the jobs are not known.
+            let own = format!("{name}{direction}").trim_start().to_owned();
             let row = Row {
                 name: match &stage {
                     Some(stage) => format!("{stage}: {own}"),

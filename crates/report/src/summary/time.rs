@@ -121,15 +121,43 @@ fn parts<'a>(repeats: &[&'a StageRecord]) -> impl Iterator<Item = &'a StorageRec
     repeats.into_iter().flat_map(|stage| stage.storage.values())
 }
 
-/// What the host caches served of the reads of all cached volumes, and how that changed at the busiest.
+/// Whether any I/O went to a volume, a device or a share that no host cache stands before.
+fn uncached(repeats: &[&StageRecord]) -> bool {
+    { parts(repeats) }.any(|part| {
+        let is_whole = matches!(part.kind.as_str(), "volume" | "device" | "share");
+        is_whole && part.ios > 0 && part.cached_reads.is_none() && part.hit_share.is_none()
+    })
+}
+
+/// What the host caches served of the reads of all cached volumes, and how many these were; `None` where none came, or where an older record does not
+/// tell how many each of several volumes had.
+fn served(repeats: &[&StageRecord]) -> Option<(f64, u64)> {
+    let rows = repeats.iter().flat_map(|stage| &stage.storage);
+    let cached: Vec<_> = rows
+        .filter_map(|(name, part)| Some((name, part, part.hit_share?)))
+        .collect();
+    let (first, ..) = cached.first()?;
+    let is_one = cached.iter().all(|(name, ..)| name == first);
+    let reads = |part: &StorageRecord| part.cached_reads.or(is_one.then_some(part.ios));
+    let (mut hits, mut all, mut whole) = (0.0, 0, 0);
+    for (_, part, hit_share) in cached {
+        let reads = reads(part)?;
+        hits += hit_share * reads as f64;
+        all += reads;
+        // Parts of striped reads are more than the reads.
+        whole += reads.min(part.ios);
+    }
+    (all > 0).then(|| (hits / all as f64, whole))
+}
+
+/// What the host caches served, and how that changed at the volume of most reads.
 fn cache(repeats: &[&StageRecord]) -> Option<String> {
     const CHANGED: f64 = 0.1;
-    let cached = parts(repeats).filter_map(|part| Some((part.hit_share?, part.ios as f64)));
-    let cached: Vec<(f64, f64)> = cached.collect();
-    let weight: f64 = cached.iter().map(|(_, ios)| ios).sum();
-    let served: f64 = cached.iter().map(|(hits, ios)| hits * ios).sum();
+    // Some are on their way when measuring begins.
+    const ALMOST_ALL: f64 = 0.99;
+    let (hits, cached_reads) = served(repeats)?;
     let busiest = parts(repeats).filter(|part| part.hit_share.is_some());
-    let busiest = busiest.max_by_key(|part| part.ios);
+    let busiest = busiest.max_by_key(|part| part.cached_reads.unwrap_or(part.ios));
     let course = busiest.and_then(|part| part.over_time.as_ref());
     let known = course.map_or(&[][..], |course| &course.hit_share);
     let mut known = known.iter().flatten();
@@ -139,12 +167,15 @@ fn cache(repeats: &[&StageRecord]) -> Option<String> {
     let course = changed.map_or_else(String::new, |(first, last)| {
         format!(" ({} at first, {} at last)", share(*first), share(*last))
     });
-    (weight > 0.0).then(|| {
-        format!(
-            "the cache served {} of the reads{course}",
-            share(served / weight)
-        )
-    })
+    // An uncached volume that is only written to takes no reads away.
+    let reads = repeats.iter().filter_map(|stage| stage.total.read.as_ref());
+    let all_reads: u64 = reads.map(|reads| reads.ios).sum();
+    let of = if uncached(repeats) && (cached_reads as f64) < all_reads as f64 * ALMOST_ALL {
+        "the reads of cached volumes"
+    } else {
+        "the reads"
+    };
+    Some(format!("the cache served {} of {of}{course}", share(hits)))
 }
 
 /// The credits of one limit of one part over a stage.
@@ -227,12 +258,19 @@ fn dirty(repeats: &[&StageRecord]) -> Option<String> {
         .filter_map(|part| part.over_time.as_ref());
     let left: u64 = told.filter_map(|course| course.dirty_bytes.last()).sum();
     (left > 0).then(|| {
-        let left = left as f64 / f64::from(1u32 << 20);
-        let left = group_digits(left.ceil() as u64);
-        format!(
-            "{left} MiB written were in the host cache alone at the end, where a crash loses them"
-        )
+        let left = written(left);
+        format!("{left} written were in the host cache alone at the end, where a crash loses them")
     })
+}
+
+/// Bytes in whole units, rounded up.
+fn written(bytes: u64) -> String {
+    let (unit, called) = match bytes {
+        0..1024 => (1, "bytes"),
+        1024..0x10_0000 => (1024, "KiB"),
+        _ => (1 << 20, "MiB"),
+    };
+    format!("{} {called}", group_digits(bytes.div_ceil(unit)))
 }
 
 /// The limit in plain words.

@@ -53,6 +53,7 @@ pub fn storage_rows(storage: &Storage, now: Nanos) -> BTreeMap<String, StorageRe
             bytes: row.bytes,
             depth: Some(row.depth),
             busy_share: row.busy_share,
+            cached_reads: row.cached_reads,
             hit_share: row.hit_share,
             memory_share: row.memory_share,
             over_time: None,
