@@ -229,7 +229,11 @@ fn public_parsers_read_a_real_run() {
         .lines()
         .filter(|line| line.contains("  interval  ") && line.contains("i/o"));
     assert_eq!(headers.count(), 6);
-    assert!(stdout.contains("Vdbench execution completed successfully. Output directory: out "));
+    let end = format!(
+        "Vdbench execution completed successfully. Output directory: {} ",
+        home.path().join("out").display()
+    );
+    assert!(stdout.contains(&end));
 }
 
 #[test]
@@ -342,7 +346,11 @@ fn a_simulation_names_every_run_and_does_nothing() {
         ),
         "{stdout}"
     );
-    assert!(stdout.contains("Vdbench simulation completed successfully. Output directory: out "));
+    let end = format!(
+        "Vdbench simulation completed successfully. Output directory: {} ",
+        home.path().join("out").display()
+    );
+    assert!(stdout.contains(&end));
     assert!(!home.path().join("f1").exists());
 }
 

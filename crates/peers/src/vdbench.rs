@@ -84,6 +84,8 @@ pub(crate) fn output_layout(
 ) -> Layout {
     let program = format!("Fathom {}", env!("CARGO_PKG_VERSION"));
     let us = (program, std::process::id());
+    // No path at all is no path.
+    let directory = std::path::absolute(directory).unwrap_or_default();
     layout(
         (input, workload),
         directory.display().to_string(),

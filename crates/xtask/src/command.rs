@@ -5,7 +5,10 @@ use std::process::Command;
 
 /// The root of the checkout.
 pub fn root() -> PathBuf {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    // Where cargo runs it from: a folder of builds that two checkouts share may hold the other's.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR");
+    let here = here.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let here = PathBuf::from(here);
     here.ancestors().nth(2).map(PathBuf::from).unwrap_or(here)
 }
 

@@ -80,7 +80,9 @@ fn short(bytes: u64) -> String {
     }
     let fitting = UNITS.iter().find(|(unit, _)| bytes >= *unit);
     let (unit, letter) = fitting.copied().unwrap_or((1, ' '));
-    format!("{:.3}{letter}", bytes as f64 / unit as f64)
+    // Halves are rounded up, as Java does.
+    let thousandths = (u128::from(bytes) * 1000 + u128::from(unit) / 2) / u128::from(unit);
+    format!("{}.{:03}{letter}", thousandths / 1000, thousandths % 1000)
 }
 
 #[cfg(test)]
@@ -142,5 +144,6 @@ mod tests {
             &[],
         );
         assert_eq!(short(102_400), "100.000k");
+        assert_eq!(short(8_192_000), "7.813m");
     }
 }

@@ -4,10 +4,10 @@ use super::Builder;
 use crate::vdbench::lexer::{Parameter, Word};
 use crate::vdbench::outline::Kind;
 use crate::vdbench::sections::{
-    Fwd, Gaps, Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd, Varies,
+    Fwd, Gaps, Loop, LoopKey, LoopValue, MaxData, Name, Rate, Rd, Seek, Varies,
 };
 use crate::vdbench::source::At;
-use crate::vdbench::values::{Unit, shown};
+use crate::vdbench::values::{Unit, looks_numeric, shown};
 
 const KEYWORDS: &[&str] = &[
     "wd",
@@ -494,7 +494,9 @@ impl Builder<'_> {
 
     fn check_loop(&mut self, key: LoopKey, parameter: &Parameter, numbers: &[f64]) {
         let (least, most, fractions) = match key {
-            LoopKey::Rdpct | LoopKey::Rhpct | LoopKey::Whpct => (0.0, 100.0, true),
+            LoopKey::Rdpct | LoopKey::Rhpct | LoopKey::Whpct | LoopKey::Seekpct => {
+                (0.0, 100.0, true)
+            }
             LoopKey::Compratio => (1.0, 100.0, true),
             LoopKey::Threads => (0.0, f64::from(fathom_workload::DEPTH_MAX), false),
             LoopKey::Depth | LoopKey::Width => (1.0, 1e6, false),
@@ -562,6 +564,14 @@ impl Builder<'_> {
                 .map(LoopValue::Seek)
                 .into_iter()
                 .collect();
+        }
+        let is_range = |word: &Word| looks_numeric(&word.text) && word.text.rfind('-') > Some(0);
+        if parameter.values.iter().any(is_range) {
+            let numbers = self.values.numbers(parameter, Unit::Size);
+            let numbers = numbers.unwrap_or_default();
+            self.check_loop(LoopKey::Seekpct, parameter, &numbers);
+            let seeks = numbers.into_iter().map(Seek::Percent);
+            return seeks.map(LoopValue::Seek).collect();
         }
         for word in &parameter.values {
             let one = Parameter {

@@ -1,7 +1,7 @@
 //! What is taken, with its traps warned about.
 
 use super::{SD_WD, published, read, read_with};
-use crate::vdbench::{RunRate, Seek, looks_like_parameter_file};
+use crate::vdbench::{RunRate, Seek, VdbenchInput, looks_like_parameter_file};
 
 /// The file is taken, and a warning about `line` has `message`.
 #[track_caller]
@@ -147,11 +147,15 @@ fn loops_nest_in_their_order_and_rates_are_innermost() {
     let input = read(&format!(
         "{SD_WD}rd=rd1,wd=wd1,iorate=max,forseekpct=(0,100)"
     ));
-    let seeks: Vec<Option<Seek>> = input.runs.iter().map(|run| run.facts.seek).collect();
-    assert_eq!(
-        seeks,
-        [Some(Seek::Percent(0.0)), Some(Seek::Percent(100.0))]
-    );
+    let seeks = |input: &VdbenchInput| -> Vec<Option<Seek>> {
+        input.runs.iter().map(|run| run.facts.seek).collect()
+    };
+    let [least, middle, most] = [0.0, 50.0, 100.0].map(|share| Some(Seek::Percent(share)));
+    assert_eq!(seeks(&input), [least, most]);
+    let input = read(&format!(
+        "{SD_WD}rd=rd1,wd=wd1,iorate=max,forseekpct=(0-100,50)"
+    ));
+    assert_eq!(seeks(&input), [least, middle, most]);
 }
 
 #[test]
