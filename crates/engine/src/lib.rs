@@ -21,6 +21,7 @@ mod file_sets;
 mod fresh;
 mod growth;
 mod guard;
+mod handed_over;
 mod held_back;
 mod holes;
 mod interval;

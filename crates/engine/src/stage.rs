@@ -605,6 +605,7 @@ impl StageRun<'_> {
         if finished.clock_deviated && !notes.iter().any(|note| note == CLOCK_DEVIATED) {
             notes.push(CLOCK_DEVIATED.to_owned());
         }
+        notes.extend(finished.handed_over);
         output.lines.extend(finished.lines);
         output.result.workers.push(finished.stats);
     }

@@ -251,3 +251,33 @@ fn stages_run_one_after_another_and_a_discarded_one_is_silent() {
         assert!(device.ios[0] + device.merges[0] >= 512, "{device:?}");
     }
 }
+
+/// What kernel threads do is told: file systems such as ext4 and tmpfs have them do each write through the page cache. Where
+/// one can tell whether it would wait, none is needed, and nothing is told.
+#[test]
+fn writes_handed_to_kernel_threads_are_told() {
+    let notes = |change: &dyn Fn(&mut Job)| {
+        let directory = tempfile::tempdir().unwrap();
+        let mut job = job(&directory.path().join("file"), SIZE);
+        (job.mix, job.caching) = (Mix::WRITE, Caching::Buffered);
+        change(&mut job);
+        let notes = run_jobs(vec![job]).unwrap().results.remove(0).notes;
+        let told = |note: &String| note.contains("to threads of its own");
+        (notes.iter().filter(|note| told(note)).count(), directory)
+    };
+    let (told, directory) = notes(&|_| {});
+    let line = format!("stat -f -c %T {}", directory.path().display());
+    let file_system = command(&line);
+    if ["ext2/ext3", "tmpfs"].contains(&file_system.as_str()) {
+        assert_eq!(told, 1, "{file_system}");
+    }
+    let others: [&dyn Fn(&mut Job); 4] = [
+        &|job| job.caching = Caching::Direct,
+        &|job| job.backend = Backend::Sync,
+        &|job| job.mix = Mix::READ,
+        &|job| job.features.calls.async_every = 1,
+    ];
+    for change in others {
+        assert_eq!(notes(change).0, 0);
+    }
+}

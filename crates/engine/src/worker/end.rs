@@ -7,6 +7,7 @@ use fathom_workload::Backend;
 
 use super::source::Leftover;
 use super::{FailedIo, Finished, Source, Worker};
+use crate::handed_over;
 use crate::interval::phase;
 
 impl<Q: Queue, S: Source> Worker<'_, Q, S> {
@@ -73,6 +74,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             problem: leftover.problem,
             lines: leftover.lines,
             clock_deviated: self.clock.has_deviated(),
+            handed_over: handed_over::note(self.parts.job, self.parts.backend, self.parts.worker),
         }
     }
 

@@ -587,6 +587,7 @@ impl<'a> SetWorker<'a> {
             problem: None,
             lines: Vec::new(),
             clock_deviated: self.clock.has_deviated(),
+            handed_over: None,
         }
     }
 }

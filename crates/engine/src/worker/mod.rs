@@ -175,6 +175,8 @@ pub(crate) struct Finished {
     pub(crate) lines: Vec<String>,
     /// Whether the processor's counter disagreed with the kernel's clock and was given up.
     pub(crate) clock_deviated: bool,
+    /// What is to be said of its writes where kernel threads did them.
+    pub(crate) handed_over: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
