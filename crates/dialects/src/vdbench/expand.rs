@@ -303,6 +303,7 @@ impl<'a> Expander<'a> {
     /// The workloads of an RD and the storage of each.
     fn members(&mut self, rd: &Rd) -> Option<Vec<Member<'a>>> {
         let wds = self.workloads(rd);
+        self.check_priorities(rd, wds.iter().map(|(_, wd)| *wd));
         let special = rd.sds.iter().any(|name| special_set(&name.text).is_some());
         let every = [Name {
             text: "*".to_owned(),

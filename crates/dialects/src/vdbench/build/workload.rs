@@ -92,7 +92,7 @@ impl Builder<'_> {
         if wd.skew.is_some() && wd.iorate.is_some() {
             let message = format!("wd={name}: `skew=` and `iorate=` exclude each other");
             self.values.error(at, message, "leave one of them");
-            wd.skew = None;
+            (wd.skew, wd.iorate) = (None, None);
         }
         self.built.wds.push(wd);
     }
