@@ -671,6 +671,8 @@ impl<'a> Expander<'a> {
             .map(|run| run.warmup + run.elapsed.unwrap_or(0) + run.pause)
             .sum();
         let times = match repeat {
+            // What is only shown is shown once.
+            _ if self.options.simulate => return,
             None => return,
             Some(Repeat::Times(times)) => times,
             Some(Repeat::Seconds(seconds)) => seconds.div_ceil(once.max(1)),

@@ -9,7 +9,7 @@ use crate::vdbench::sections::{
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, parse_number, shown};
 
-const FSD_KEYWORDS: &[&str] = &[
+pub(super) const FSD_KEYWORDS: &[&str] = &[
     "anchor",
     "depth",
     "width",
@@ -32,7 +32,7 @@ const FSD_KEYWORDS: &[&str] = &[
     "dedupsets",
 ];
 
-const FWD_KEYWORDS: &[&str] = &[
+pub(super) const FWD_KEYWORDS: &[&str] = &[
     "fsd",
     "hd",
     "fileio",

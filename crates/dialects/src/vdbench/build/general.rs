@@ -10,7 +10,7 @@ use crate::vdbench::sections::FormatSds;
 use crate::vdbench::validation::Validation;
 use crate::vdbench::values::{Unit, shown};
 
-const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "compratio",
     "compressionratio",
     "compressionseed",

@@ -7,7 +7,7 @@ use crate::vdbench::sections::{Seek, Wd, Xfersize};
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, looks_numeric, parse_number, shown};
 
-const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "sd",
     "hd",
     "xfersize",

@@ -796,3 +796,16 @@ fn priorities_are_those_that_are_asked_for() {
         "must have a higher priority than workloads that do NOT specify iorate=: wd=w2",
     );
 }
+
+#[test]
+fn going_on_for_ever_is_refused_for_what_it_is() {
+    let text = format!("{SD_WD}rd=r,wd=wd1,iorate=max");
+    for line in ["-l", "-l -s"] {
+        let complaints = read_with(&text, line).err().unwrap();
+        let told = complaints.to_string();
+        assert!(
+            told.contains("`-l` without a number goes on for ever"),
+            "{told}"
+        );
+    }
+}
