@@ -57,7 +57,7 @@ impl Kind {
 
     fn begun_by(key: &str) -> Option<Self> {
         match key {
-            "hd" => Some(Self::Host),
+            "hd" | "host" => Some(Self::Host),
             "sd" => Some(Self::Sd),
             "fsd" => Some(Self::Fsd),
             "wd" => Some(Self::Wd),

@@ -31,7 +31,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 ];
 
 /// Largest transfer size, which the engine has buffers for.
-const XFERSIZE_MAX: u64 = 1 << 30;
+pub(super) const XFERSIZE_MAX: u64 = 1 << 30;
 /// Midpoint of `seekpct=poisson` where none is given.
 const CROWD_MIDPOINT: f64 = 3.0;
 /// Most sizes of a list.

@@ -259,6 +259,8 @@ fn what_was_spread_is_told() {
     ] {
         assert!(skew.lines().any(|other| other == line), "{line}\n{skew}");
     }
+    let told = "* Observed Workload skew for wd=RndRead delta greater than 1% (5.00). See skew.html for details *";
+    assert!(files.pages["summary.html"].contains(told));
     // Several WDs in a run: each has its file.
     assert!(files.pages.contains_key("RndRead.html"));
     assert!(files.pages.contains_key("FillWrite.histogram.html"));

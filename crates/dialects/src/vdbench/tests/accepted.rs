@@ -367,6 +367,20 @@ fn what_is_given_by_another_name_is_no_default() {
     );
 }
 
+#[test]
+fn hosts_by_their_old_keyword_and_odd_transfers_on_files_are_taken() {
+    let text = format!("host=h1,system=localhost\n{SD_WD}rd=r,wd=wd1,iorate=max");
+    let input = read(&text);
+    let host = &input.hosts[0];
+    assert_eq!(
+        (host.label.as_str(), host.system.as_str()),
+        ("h1", "localhost")
+    );
+    let text = "fsd=f,anchor=/a,files=1,size=64k\nfwd=w,fsd=f,operation=read,xfersize=1000\nrd=r,fwd=w,fwdrate=max";
+    let job = &read(text).workload.stages[0].jobs[0];
+    assert_eq!(job.block.largest(job.mix).get(), 1000);
+}
+
 /// A simulation shows runs once, however often they would be repeated.
 #[test]
 fn a_simulation_shows_no_repetitions() {
