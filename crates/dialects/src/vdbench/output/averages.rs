@@ -277,7 +277,7 @@ impl Report {
             ));
             lines.push("Over 80% the processors may be what limits the rate.".to_owned());
         }
-        self.put_in_a_box(pages, &lines, of_day);
+        put_in_a_box(pages, &lines, of_day);
     }
 
     /// A box around a workload whose share is over 1 % off what was asked for, where shares are held.
@@ -306,21 +306,22 @@ impl Report {
             self.layout.wds[wd],
             rounded(off, 2)
         );
-        self.put_in_a_box(pages, &[line], of_day);
+        put_in_a_box(pages, &[line], of_day);
     }
+}
 
-    fn put_in_a_box(&self, pages: &mut dyn Pages, lines: &[String], of_day: &str) {
-        let Some(width) = lines.iter().map(|line| line.chars().count()).max() else {
-            return;
-        };
-        let stars = "*".repeat(width + 4);
-        let mut text = format!("{of_day} *\n{of_day} {stars}\n");
-        for line in lines {
-            let _ = writeln!(text, "{of_day} * {line:width$} *");
-        }
-        let _ = writeln!(text, "{of_day} {stars}\n{of_day} *");
-        pages.append("summary.html", &text);
-        pages.append("logfile.html", &text);
-        pages.show(&text);
+/// Shows lines within stars, on all pages that tell of a run.
+fn put_in_a_box(pages: &mut dyn Pages, lines: &[String], of_day: &str) {
+    let Some(width) = lines.iter().map(|line| line.chars().count()).max() else {
+        return;
+    };
+    let stars = "*".repeat(width + 4);
+    let mut text = format!("{of_day} *\n{of_day} {stars}\n");
+    for line in lines {
+        let _ = writeln!(text, "{of_day} * {line:width$} *");
     }
+    let _ = writeln!(text, "{of_day} {stars}\n{of_day} *");
+    pages.append("summary.html", &text);
+    pages.append("logfile.html", &text);
+    pages.show(&text);
 }
