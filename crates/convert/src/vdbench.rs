@@ -10,6 +10,7 @@ mod curve;
 mod files;
 mod general;
 mod joined;
+mod priorities;
 mod sections;
 mod steps;
 mod storage;
@@ -31,6 +32,7 @@ use crate::draft::Draft;
 use crate::normal::normal_form;
 
 use general::General;
+use priorities::Priorities;
 use sections::Sections;
 use steps::Steps;
 
@@ -101,6 +103,8 @@ struct Writer {
     has_hosts: bool,
     /// Whether the workloads of the present run have rates of their own.
     is_paced_apart: bool,
+    /// The priorities of the present run's workloads, where any has a rate.
+    priorities: Option<Priorities>,
     /// The weights of the present run's workloads together, where they are held to shares.
     weights: Option<u64>,
     /// The rates of the present run where they follow one another.
@@ -130,6 +134,7 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         made: 0,
         has_hosts: false,
         is_paced_apart: true,
+        priorities: None,
         weights: None,
         steps: None,
         skew: None,

@@ -18,6 +18,7 @@ mod options;
 mod outline;
 pub mod output;
 mod place;
+mod priorities;
 mod run;
 mod sections;
 mod shares;

@@ -283,15 +283,18 @@ impl Histogram {
     }
 
     /// The value in ns below or at which `percent` (0 to 100) of all values lie: the mid-point of the bucket that
-    /// holds the ⌈percent/100 × count⌉-th smallest, never outside the exact minimum and maximum; 0 when empty. Of what lies
-    /// above 2^44 ns only the maximum is known, and that is given: too much, where less would hide it. `percent` counts to six
-    /// decimals.
+    /// holds the ⌈percent/100 × count⌉-th smallest, never outside the exact minimum and maximum; 0 when empty. The largest of
+    /// all is the exact maximum. Of what lies above 2^44 ns only the maximum is known, and that is given: too much, where less
+    /// would hide it. `percent` counts to six decimals.
     pub fn percentile(&self, percent: f64) -> u64 {
         // In integers: in binary fractions 99.9 % of 1,000 is a little over 999, and its ceiling one rank too far.
         let millionths = (percent.clamp(0.0, 100.0) * 1e6).round() as u128;
         let rank = (millionths * u128::from(self.count))
             .div_ceil(100_000_000)
             .max(1);
+        if rank >= u128::from(self.count) {
+            return self.max;
+        }
         let mut seen = 0;
         for (value, count) in self.nonzero() {
             seen += u128::from(count);
@@ -501,6 +504,20 @@ mod tests {
         for percent in [0.0, 50.0, 99.99, 100.0] {
             assert_eq!(histogram.percentile(percent), 1_000_003);
         }
+    }
+
+    #[test]
+    fn the_largest_of_all_is_the_exact_maximum() {
+        let mut histogram = Histogram::new();
+        histogram.record_many(1_000, 998);
+        histogram.record(900_000);
+        histogram.record(1_003_000);
+        assert!(midpoint_of(bucket_of(1_003_000)) < 1_003_000);
+        for percent in [99.95, 99.99, 100.0] {
+            assert_eq!(histogram.percentile(percent), 1_003_000);
+        }
+        let before = midpoint_of(bucket_of(900_000));
+        assert_eq!(histogram.percentile(99.9), before);
     }
 
     #[test]

@@ -206,6 +206,22 @@ fn joined_storage_comes_back() {
     }
 }
 
+/// Vdbench takes rates of workloads with priorities alone.
+#[test]
+fn rates_of_workloads_come_back_with_priorities() {
+    comes_back(
+        "sd=sd1,lun=/d/f,size=1g\nsd=sd2,lun=/d/g,size=1g\nsd=sd3,lun=/d/h,size=1g\n\
+         wd=a,sd=sd1,xfersize=8k,priority=3\nwd=b,sd=sd2,xfersize=4k,iorate=200,priority=1\n\
+         wd=c,sd=sd3,xfersize=4k,iorate=90,priority=2\n\
+         rd=r,wd=(a,b,c),iorate=max,elapsed=10\nrd=s,wd=b,iorate=max,elapsed=10\n",
+        &[
+            "wd=a,sd=sd1,xfersize=8k,rdpct=100,seekpct=100,priority=3\n",
+            ",iorate=200,priority=1\n",
+            ",iorate=90,priority=2\n",
+        ],
+    );
+}
+
 #[test]
 fn rates_that_change_come_back() {
     let storage = "sd=sd1,lun=/d/f,size=1g,threads=4\nsd=sd2,lun=/d/g,size=1g,threads=4\n";

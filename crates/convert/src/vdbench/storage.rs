@@ -11,6 +11,7 @@ use fathom_workload::{
 
 use super::curve::{name_of, of_rates, points_behind, rate_of_last};
 use super::joined::{is_joined, length_of};
+use super::priorities::Priorities;
 use super::sections::Kind;
 use super::steps::Steps;
 use super::{Writer, is_name, list, percent, quoted, size, whole};
@@ -26,39 +27,12 @@ impl Writer {
         let share = rate_of_last(stages, index);
         self.is_paced_apart = share.is_none() && self.steps.is_none();
         self.weights = all_weights(jobs);
-        let mut names = Vec::new();
-        let (mut at, mut place) = (0, 0);
-        let mut rest = jobs;
-        while let [(number, job), ..] = rest {
-            // Rates that change are of each job by itself.
-            let streams = if self.steps.is_some() {
-                1
-            } else {
-                streams_of(rest)
-            };
-            if streams > 1 {
-                names.push(self.unit(jobs.len() > streams, (*number, job), 0, &rest[..streams]));
-                for (number, _) in &rest[..streams] {
-                    self.draft.jobs[*number].push((self.made, place));
-                    place += 1;
-                }
-            } else {
-                self.tell(*number, job);
-                let parts = if is_joined(job) { 1 } else { job.targets.len() };
-                self.skew = self.steps.as_ref().and_then(|steps| steps.skew(at));
-                if self.steps.is_some() {
-                    // The rates of the steps count in its place.
-                    self.draft.same(*number, "arrival.rate");
-                }
-                for part in 0..parts {
-                    names.push(self.unit(jobs.len() > 1, (*number, job), part, &rest[..1]));
-                    self.draft.jobs[*number].push((self.made, place));
-                    place += 1;
-                }
-            }
-            at += streams;
-            rest = &rest[streams..];
-        }
+        let groups = groups_of(jobs, self.steps.is_some());
+        self.priorities = self
+            .is_paced_apart
+            .then(|| Priorities::of(&groups))
+            .flatten();
+        let names = self.units_of(jobs, &groups);
         let compress = self.general.of_run(jobs);
         let rates = match (share, &self.steps) {
             (Some(share), _) => format!("{share}%"),
@@ -75,6 +49,39 @@ impl Writer {
         );
         self.draft.stages[index].push(self.made);
         self.made += 1;
+    }
+
+    /// The WDs of a run, of each group of jobs one for all or one for each target; their names.
+    fn units_of(&mut self, jobs: &[(usize, &Job)], groups: &[&[(usize, &Job)]]) -> Vec<String> {
+        let mut names = Vec::new();
+        let (mut at, mut place) = (0, 0);
+        for group in groups {
+            let [(number, job), ..] = group else {
+                continue;
+            };
+            let streams = group.len();
+            if streams > 1 {
+                names.push(self.unit(jobs.len() > streams, (*number, job), 0, group));
+                for (number, _) in *group {
+                    self.draft.jobs[*number].push((self.made, place));
+                    place += 1;
+                }
+            } else {
+                self.tell(*number, job);
+                self.skew = self.steps.as_ref().and_then(|steps| steps.skew(at));
+                if self.steps.is_some() {
+                    // The rates of the steps count in its place.
+                    self.draft.same(*number, "arrival.rate");
+                }
+                for part in 0..parts_of(job) {
+                    names.push(self.unit(jobs.len() > 1, (*number, job), part, group));
+                    self.draft.jobs[*number].push((self.made, place));
+                    place += 1;
+                }
+            }
+            at += streams;
+        }
+        names
     }
 
     /// What becomes of a job as a whole.
@@ -129,6 +136,9 @@ impl Writer {
         if let Some(rate) = rate(job, streams.len()).filter(|_| self.is_paced_apart) {
             let _ = write!(body, ",iorate={rate}");
         }
+        if let Some(priorities) = &mut self.priorities {
+            let _ = write!(body, ",priority={}", priorities.next(job));
+        }
         if let (Some(all), Some(flow)) = (self.weights, job.features.flow) {
             let points = f64::from(flow.weight) * 1e6 / all as f64;
             let _ = write!(body, ",skew={}", points.round() / 1e4);
@@ -162,6 +172,25 @@ impl Writer {
         self.sections
             .place(Kind::Sd, wish, fallback, body, self.made)
     }
+}
+
+/// How many WDs a job is.
+pub(super) fn parts_of(job: &Job) -> usize {
+    if is_joined(job) { 1 } else { job.targets.len() }
+}
+
+/// The jobs of a run: those together that are streams of one workload, each of the others alone.
+fn groups_of<'j>(jobs: &'j [(usize, &'j Job)], has_steps: bool) -> Vec<&'j [(usize, &'j Job)]> {
+    let mut groups = Vec::new();
+    let mut rest = jobs;
+    while !rest.is_empty() {
+        // Rates that change are of each job by itself.
+        let count = if has_steps { 1 } else { streams_of(rest) };
+        let (group, others) = rest.split_at(count);
+        groups.push(group);
+        rest = others;
+    }
+    groups
 }
 
 /// The weights of all jobs of a run together, where they are as fast as they can be and held to shares of one flow.

@@ -9,7 +9,7 @@ mod workload;
 use std::collections::{HashMap, HashSet};
 
 use super::lexer::Parameter;
-use super::outline::{Keywords, Kind, Section};
+use super::outline::{Keywords, Kind, Section, meaning};
 use super::sections::{FormatWork, Fsd, Fwd, General, Host, Name, Rd, Sd, Wd, matches};
 use super::source::{At, Complaints, Sources};
 use super::values::Values;
@@ -270,4 +270,24 @@ impl Builder<'_> {
         let text = format!("{}={}", parameter.key, super::values::shown(parameter));
         self.built.general.without_effect.push(text);
     }
+}
+
+/// The keyword that a section of a kind takes `key` for; of several names of one thing the one that its default stands under.
+pub(super) fn meant(kind: Kind, key: &str) -> Option<&'static str> {
+    let known = match kind {
+        Kind::General => general::KEYWORDS,
+        Kind::Host => storage::HOST_KEYWORDS,
+        Kind::Sd => storage::SD_KEYWORDS,
+        Kind::Fsd => files::FSD_KEYWORDS,
+        Kind::Wd => workload::KEYWORDS,
+        Kind::Fwd => files::FWD_KEYWORDS,
+        Kind::Rd => rd::KEYWORDS,
+    };
+    Some(match (kind, meaning(key, known)?) {
+        (Kind::Wd | Kind::Fwd, "readpct" | "wrpct" | "writepct") => "rdpct",
+        (Kind::Fsd, "size") => "sizes",
+        (Kind::Fwd, "operations") => "operation",
+        (Kind::Fwd, "xfersizes") => "xfersize",
+        (_, found) => found,
+    })
 }

@@ -303,6 +303,7 @@ impl<'a> Expander<'a> {
     /// The workloads of an RD and the storage of each.
     fn members(&mut self, rd: &Rd) -> Option<Vec<Member<'a>>> {
         let wds = self.workloads(rd);
+        self.check_priorities(rd, wds.iter().map(|(_, wd)| *wd));
         let special = rd.sds.iter().any(|name| special_set(&name.text).is_some());
         let every = [Name {
             text: "*".to_owned(),
@@ -670,6 +671,8 @@ impl<'a> Expander<'a> {
             .map(|run| run.warmup + run.elapsed.unwrap_or(0) + run.pause)
             .sum();
         let times = match repeat {
+            // What is only shown is shown once.
+            _ if self.options.simulate => return,
             None => return,
             Some(Repeat::Times(times)) => times,
             Some(Repeat::Seconds(seconds)) => seconds.div_ceil(once.max(1)),

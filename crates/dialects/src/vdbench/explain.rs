@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::VdbenchInput;
+use super::build::meant;
 use super::lexer::Parameter;
 use super::outline::Kind;
 use super::source::At;
@@ -142,13 +143,15 @@ fn entry(
         let found = overrides.iter().find(|(name, ..)| *name == key);
         found.filter(|_| kind == Kind::Rd)
     };
+    let means = |given: &str, key: &str| meant(kind, given).unwrap_or(given) == key;
     for (position, parameter) in body.iter().enumerate() {
+        let meaning = meant(kind, &parameter.key).unwrap_or(&parameter.key);
         // Of a keyword that stands twice, the last counts.
         let again = body
             .iter()
             .skip(position + 1)
-            .any(|later| later.key == parameter.key && kind != Kind::Sd);
-        if !again && overridden(&parameter.key).is_none() {
+            .any(|later| means(&later.key, meaning) && kind != Kind::Sd);
+        if !again && overridden(meaning).is_none() {
             line(
                 text,
                 &parameter.key,
@@ -157,9 +160,10 @@ fn entry(
             );
         }
     }
-    let has = |key: &str| body.iter().any(|parameter| parameter.key == key);
+    let has = |key: &str| body.iter().any(|parameter| means(&parameter.key, key));
     for (key, (value, at)) in by_default.into_iter().flatten() {
-        if !has(key) && overridden(key).is_none() {
+        let meaning = meant(kind, key).unwrap_or(key);
+        if !has(meaning) && overridden(meaning).is_none() {
             let origin = format!("{}=default, {}", kind.word(), input.sources.show(*at));
             line(text, key, value, &origin);
         }
@@ -177,7 +181,8 @@ fn entry(
         .find(|(of, _)| *of == kind)
         .map_or(&[][..], |(_, list)| list);
     for (key, value) in defaults {
-        let given = has(key) || by_default.is_some_and(|given| given.contains_key(key));
+        let given =
+            has(key) || by_default.is_some_and(|given| given.keys().any(|given| means(given, key)));
         if !given && overridden(key).is_none() {
             line(text, key, value, "Vdbench's default");
         }

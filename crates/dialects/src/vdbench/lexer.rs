@@ -543,7 +543,7 @@ impl Lexer<'_> {
             return;
         };
         match key {
-            "hd" => {
+            "hd" | "host" => {
                 self.in_host = word.text != "default";
                 if self.in_host {
                     self.hosts.push(word.text.clone());

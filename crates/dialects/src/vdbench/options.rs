@@ -298,6 +298,16 @@ impl LineReader<'_> {
 
     /// `-l n`, or `-l n s|m|h` in one word or two.
     fn repeat(&mut self, word: &str) {
+        let is_number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+        let follows = self.words.peek().is_some_and(|next| is_number(next));
+        if word == "-l" && !follows {
+            let message =
+                "`-l` without a number goes on for ever in Vdbench, and nothing does so here";
+            return self.error(
+                message,
+                "write `-l 3` for three times, or `-l 2h` for two hours",
+            );
+        }
         let Some(text) = self.argument(word, "how often, or for how long") else {
             return;
         };

@@ -57,7 +57,7 @@ impl Kind {
 
     fn begun_by(key: &str) -> Option<Self> {
         match key {
-            "hd" => Some(Self::Host),
+            "hd" | "host" => Some(Self::Host),
             "sd" => Some(Self::Sd),
             "fsd" => Some(Self::Fsd),
             "wd" => Some(Self::Wd),
@@ -121,6 +121,20 @@ fn begins(kind: Kind, present: Kind) -> bool {
     }
 }
 
+/// The keyword of `known` that is meant: the one of that name, or the first that begins so, with two letters at least.
+pub fn meaning(key: &str, known: &'static [&'static str]) -> Option<&'static str> {
+    if let Some(exact) = known.iter().find(|word| **word == key) {
+        return Some(exact);
+    }
+    if key == "host" && known.contains(&"hd") {
+        return Some("hd");
+    }
+    let mut begun = known
+        .iter()
+        .filter(|word| key.len() >= 2 && word.len() > 2 && word.starts_with(key));
+    begun.next().copied()
+}
+
 /// Finds what a keyword of a section means, by its whole name or its first letters.
 #[derive(Debug, Default)]
 pub struct Keywords {
@@ -140,17 +154,9 @@ impl Keywords {
         values: &mut Values<'_>,
     ) -> Option<&'static str> {
         let key = parameter.key.as_str();
-        if let Some(exact) = known.iter().find(|word| **word == key) {
-            return Some(exact);
-        }
-        if key == "host" && known.contains(&"hd") {
-            return Some("hd");
-        }
-        let found = known
-            .iter()
-            .find(|word| key.len() >= 2 && word.len() > 2 && word.starts_with(key));
-        if let Some(found) = found {
-            if self.abbreviated.insert(format!("{} {key}", kind.word())) {
+        if let Some(found) = meaning(key, known) {
+            let is_whole = found == key || key == "host";
+            if !is_whole && self.abbreviated.insert(format!("{} {key}", kind.word())) {
                 let message =
                     format!("`{key}=` is taken for `{found}=`, the first keyword that begins so");
                 values.warning(parameter.at, message, "write keywords out");

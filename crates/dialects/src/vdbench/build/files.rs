@@ -1,5 +1,6 @@
 //! Trees of files and workloads on them.
 
+use super::workload::XFERSIZE_MAX;
 use super::{Builder, FSDS_MAX};
 use crate::vdbench::lexer::Parameter;
 use crate::vdbench::outline::Kind;
@@ -9,7 +10,7 @@ use crate::vdbench::sections::{
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, parse_number, shown};
 
-const FSD_KEYWORDS: &[&str] = &[
+pub(super) const FSD_KEYWORDS: &[&str] = &[
     "anchor",
     "depth",
     "width",
@@ -32,7 +33,7 @@ const FSD_KEYWORDS: &[&str] = &[
     "dedupsets",
 ];
 
-const FWD_KEYWORDS: &[&str] = &[
+pub(super) const FWD_KEYWORDS: &[&str] = &[
     "fsd",
     "hd",
     "fileio",
@@ -331,7 +332,7 @@ impl Builder<'_> {
             "fileio" => fwd.fileio = self.fileio(parameter).unwrap_or(fwd.fileio),
             "fileselect" => fwd.fileselect = self.fileselect(parameter).unwrap_or(fwd.fileselect),
             "xfersize" | "xfersizes" => {
-                fwd.xfersize = self.xfersize(parameter).unwrap_or(fwd.xfersize.clone());
+                fwd.xfersize = self.set_xfersize(parameter).unwrap_or(fwd.xfersize.clone());
             }
             "operation" | "operations" => {
                 if self.values.text(parameter).is_none() {
@@ -382,6 +383,20 @@ impl Builder<'_> {
             self.values.error(parameter.at, message, hint);
         }
         found
+    }
+
+    /// Transfers on files, which may be of any one size.
+    fn set_xfersize(&mut self, parameter: &Parameter) -> Option<Xfersize> {
+        let one = match parameter.values.as_slice() {
+            [word] => parse_number(&word.text, Unit::Size),
+            _ => None,
+        };
+        let odd =
+            one.filter(|size| size.fract() == 0.0 && (1.0..=XFERSIZE_MAX as f64).contains(size));
+        match odd {
+            Some(size) => Some(Xfersize::One(size as u64)),
+            None => self.xfersize(parameter),
+        }
     }
 
     fn fileselect(&mut self, parameter: &Parameter) -> Option<FileSelect> {

@@ -10,7 +10,7 @@ use crate::vdbench::sections::FormatSds;
 use crate::vdbench::validation::Validation;
 use crate::vdbench::values::{Unit, shown};
 
-const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "compratio",
     "compressionratio",
     "compressionseed",
@@ -77,7 +77,7 @@ const NO_EFFECT: &[(&str, &str)] = &[
     ),
     (
         "abort_failed_skew",
-        "a skew that is missed is told, and nothing is aborted",
+        "a skew that is missed by over 1 % is told at the run's end, and nothing is aborted",
     ),
     ("compressionseed", "the workload's seed is used"),
     ("dedupseed", "the workload's seed is used"),

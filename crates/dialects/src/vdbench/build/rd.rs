@@ -9,7 +9,7 @@ use crate::vdbench::sections::{
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, looks_numeric, shown};
 
-const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "wd",
     "sd",
     "hd",

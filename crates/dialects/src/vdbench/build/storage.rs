@@ -8,11 +8,11 @@ use crate::vdbench::sections::{Host, LunPath, OpenFlags, Range, Sd};
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, shown};
 
-const HOST_KEYWORDS: &[&str] = &[
+pub(super) const HOST_KEYWORDS: &[&str] = &[
     "system", "vdbench", "jvms", "shell", "user", "clients", "mount", "master",
 ];
 
-const SD_KEYWORDS: &[&str] = &[
+pub(super) const SD_KEYWORDS: &[&str] = &[
     "lun",
     "hd",
     "size",

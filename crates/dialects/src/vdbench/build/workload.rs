@@ -7,7 +7,7 @@ use crate::vdbench::sections::{Seek, Wd, Xfersize};
 use crate::vdbench::source::At;
 use crate::vdbench::values::{Unit, looks_numeric, parse_number, shown};
 
-const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "sd",
     "hd",
     "xfersize",
@@ -31,7 +31,7 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Largest transfer size, which the engine has buffers for.
-const XFERSIZE_MAX: u64 = 1 << 30;
+pub(super) const XFERSIZE_MAX: u64 = 1 << 30;
 /// Midpoint of `seekpct=poisson` where none is given.
 const CROWD_MIDPOINT: f64 = 3.0;
 /// Most sizes of a list.
@@ -92,7 +92,7 @@ impl Builder<'_> {
         if wd.skew.is_some() && wd.iorate.is_some() {
             let message = format!("wd={name}: `skew=` and `iorate=` exclude each other");
             self.values.error(at, message, "leave one of them");
-            wd.skew = None;
+            (wd.skew, wd.iorate) = (None, None);
         }
         self.built.wds.push(wd);
     }

@@ -28,11 +28,17 @@ pub(super) struct Pace {
     sum: f64,
     /// Of each job its part of a rate that is a number.
     parts: Vec<u64>,
+    /// Whether shares are kept where the run is as fast as it can be. Among priorities nobody waits for anybody.
+    keeps_shares: bool,
 }
 
 impl Pace {
     pub(super) fn of(rd: &Rd, slots: &[Slot], specs: &[Spec<'_>], rate: RunRate) -> Self {
         let weights = weights(slots, specs);
+        let rate = match rate {
+            RunRate::Number(total) => RunRate::Number(left_of(total, specs)),
+            rate => rate,
+        };
         let parts = match rate {
             RunRate::Number(total) => whole((total.round() as u64).max(1), &weights),
             RunRate::Varying(total) => whole(total, &weights),
@@ -54,6 +60,7 @@ impl Pace {
             sum: weights.iter().sum(),
             weights,
             parts,
+            keeps_shares: specs.iter().all(|spec| spec.wd.priority.is_none()),
         }
     }
 
@@ -101,7 +108,7 @@ impl Pace {
             }
             // Shares of a rate that is not known yet stand in its place, finely enough.
             RunRate::Of { .. } => job.arrival = open((weight * 1e9).round() as u64),
-            RunRate::Controlled | RunRate::ControlledCurve if weight > 0.0 => {
+            RunRate::Controlled | RunRate::ControlledCurve if self.keeps_shares && weight > 0.0 => {
                 job.features.flow = Some(Flow {
                     id: 1,
                     weight: (weight * 1e6).round().max(1.0) as u32,
@@ -139,6 +146,12 @@ impl Pace {
             together: self.together,
         }
     }
+}
+
+/// What the workloads with a rate of their own leave of a run's rate to the others.
+fn left_of(total: f64, specs: &[Spec<'_>]) -> f64 {
+    let own = specs.iter().filter_map(|spec| spec.wd.iorate);
+    (total - own.map(|rate| rate as f64).sum::<f64>()).max(0.0)
 }
 
 /// Of each job its share of the run's rate; those of workloads with a rate of their own have none.

@@ -51,6 +51,7 @@ impl Report {
         } else {
             self.write_skew(pages, &of_day);
         }
+        self.warn_of_skew(pages, &of_day);
         self.warn_of_processors(pages, &of_day);
         self.totals_header = Some(run.on_files);
     }
@@ -276,17 +277,51 @@ impl Report {
             ));
             lines.push("Over 80% the processors may be what limits the rate.".to_owned());
         }
-        let Some(width) = lines.iter().map(|line| line.chars().count()).max() else {
+        put_in_a_box(pages, &lines, of_day);
+    }
+
+    /// A box around a workload whose share is over 1 % off what was asked for, where shares are held.
+    fn warn_of_skew(&self, pages: &mut dyn Pages, of_day: &str) {
+        let run = self.run_layout();
+        let wds = self.used(|kind| match kind {
+            Kind::Wd(wd) => Some(wd),
+            _ => None,
+        });
+        let all: u64 = wds.iter().map(|(_, tally)| tally.ios()).sum();
+        if run.on_files || all == 0 || matches!(run.rate, Rate::Max | Rate::Curve) {
+            return;
+        }
+        let off = wds.iter().rev().filter_map(|(wd, tally)| {
+            let (_, asked) = run.skews.iter().find(|(other, _)| other == wd)?;
+            let seen = tally.ios() as f64 * 100.0 / all as f64;
+            // A rate of its own is no share of a run as fast as it can be.
+            (*asked > 0.0).then_some((*wd, (seen - asked).abs()))
+        });
+        let most = off.max_by(|(_, one), (_, other)| one.total_cmp(other));
+        let Some((wd, off)) = most.filter(|(_, off)| *off > 1.0) else {
             return;
         };
-        let stars = "*".repeat(width + 4);
-        let mut text = format!("{of_day} *\n{of_day} {stars}\n");
-        for line in lines {
-            let _ = writeln!(text, "{of_day} * {line:width$} *");
-        }
-        let _ = writeln!(text, "{of_day} {stars}\n{of_day} *");
-        pages.append("summary.html", &text);
-        pages.append("logfile.html", &text);
-        pages.show(&text);
+        let line = format!(
+            "Observed Workload skew for wd={} delta greater than 1% ({}). See skew.html for details",
+            self.layout.wds[wd],
+            rounded(off, 2)
+        );
+        put_in_a_box(pages, &[line], of_day);
     }
+}
+
+/// Shows lines within stars, on all pages that tell of a run.
+fn put_in_a_box(pages: &mut dyn Pages, lines: &[String], of_day: &str) {
+    let Some(width) = lines.iter().map(|line| line.chars().count()).max() else {
+        return;
+    };
+    let stars = "*".repeat(width + 4);
+    let mut text = format!("{of_day} *\n{of_day} {stars}\n");
+    for line in lines {
+        let _ = writeln!(text, "{of_day} * {line:width$} *");
+    }
+    let _ = writeln!(text, "{of_day} {stars}\n{of_day} *");
+    pages.append("summary.html", &text);
+    pages.append("logfile.html", &text);
+    pages.show(&text);
 }

@@ -242,7 +242,7 @@ fn asked(input: &VdbenchInput, run: &Run) -> Asked {
 }
 
 /// Shares of the WDs of a run; what those with a share leave goes to the others in equal parts. A WD with a rate of its own
-/// (`iorate=`) has it beside the run's, which the others share.
+/// (`iorate=`) has it of the run's, and the others share what it leaves; of a run as fast as it can be that is no share.
 fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
     let wds = sorted(run.jobs.iter().filter_map(|job| job.wd));
     let asked: Vec<_> = wds
@@ -263,15 +263,17 @@ fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
     let given: f64 = sharing().filter_map(|(_, skew)| *skew).sum();
     let without = sharing().filter(|(_, skew)| skew.is_none()).count();
     let rest = (100.0 - given).max(0.0) / without.max(1) as f64;
+    let paced: f64 = own.values().sum();
     let shared = match run.rate {
-        RunRate::Number(rate) if sharing().count() > 0 => rate,
-        _ => 0.0,
+        RunRate::Number(rate) if sharing().count() > 0 => Some((rate - paced).max(0.0)),
+        RunRate::Number(_) => Some(0.0),
+        _ => None,
     };
-    let all = shared + own.values().sum::<f64>();
-    let percent = |wd: &usize, skew: &Option<f64>| match own.get(wd) {
-        Some(rate) => rate * 100.0 / all,
-        None if own.is_empty() => skew.unwrap_or(rest),
-        None => skew.unwrap_or(rest) * shared / all,
+    let percent = |wd: &usize, skew: &Option<f64>| match (own.get(wd), shared) {
+        (Some(rate), Some(shared)) => rate * 100.0 / (shared + paced),
+        (Some(_), None) => 0.0,
+        (None, Some(shared)) if paced > 0.0 => skew.unwrap_or(rest) * shared / (shared + paced),
+        (None, _) => skew.unwrap_or(rest),
     };
     let shares = asked.iter();
     let shares =
@@ -286,9 +288,9 @@ fn operations_at_once(run: &Run, fwd: usize) -> f64 {
     own().count() as f64 / trees.len().max(1) as f64
 }
 
-/// The WDs with a rate of their own, where that makes a share: beside a rate that is known.
+/// The WDs with a rate of their own.
 fn own_rates(input: &VdbenchInput, run: &Run, wds: &[usize]) -> BTreeMap<usize, f64> {
-    if run.kind != RunKind::Storage || !matches!(run.rate, RunRate::Number(_)) {
+    if run.kind != RunKind::Storage {
         return BTreeMap::new();
     }
     let own = wds.iter();

@@ -61,9 +61,9 @@ pub fn lines(table: &Table<'_>, width: usize, decimal_megabytes: bool) -> Vec<St
         if let Some(requested) = table.requested.as_ref().and_then(|all| all.get(index)) {
             let observed = tally.ios() as f64 * 100.0 / all;
             let _ = write!(line, "{requested:>9.2}% {observed:>7.2}% ");
-            let delta = observed - requested;
-            if delta.abs() > 0.1 {
-                let _ = write!(line, "{delta:>+6.2}%");
+            let delta = requested - observed;
+            if delta.abs() >= 0.1 {
+                let _ = write!(line, "{delta:>6.2}%");
             }
         }
         lines.push(line);

@@ -254,11 +254,13 @@ fn what_was_spread_is_told() {
         "16:38:12.015 sd-1-1        750.00     5.86    8192 100.00    0.404    0.404    0.000    0.404    0.000   0.3 ",
         "16:38:12.015 Host:           rate  1024**2     i/o    pct     time     resp     resp      max   stddev depth  sys+u",
         "16:38:12.015 Total        1000.00     7.81    8192 100.00    0.404    0.404    0.000    0.404    0.000   0.4   28.0",
-        "16:38:12.015 RndRead       750.00     5.86    8192 100.00    0.404    0.404    0.000    0.404    0.000   0.3     70.00%   75.00%  +5.00%",
+        "16:38:12.015 RndRead       750.00     5.86    8192 100.00    0.404    0.404    0.000    0.404    0.000   0.3     70.00%   75.00%  -5.00%",
         "16:38:12.015 Total        1000.00     7.81    8192 100.00    0.404    0.404    0.000    0.404    0.000   0.4    100.00%  100.00%",
     ] {
         assert!(skew.lines().any(|other| other == line), "{line}\n{skew}");
     }
+    let told = "* Observed Workload skew for wd=RndRead delta greater than 1% (5.00). See skew.html for details *";
+    assert!(files.pages["summary.html"].contains(told));
     // Several WDs in a run: each has its file.
     assert!(files.pages.contains_key("RndRead.html"));
     assert!(files.pages.contains_key("FillWrite.histogram.html"));

@@ -342,6 +342,53 @@ fn one_job_is_told_as_one() {
     assert!(told.contains("; 1 job, 2 I/Os outstanding\n"), "{told}");
 }
 
+/// A keyword by its first letters or another of its names stands in its default's place.
+#[test]
+fn what_is_given_by_another_name_is_no_default() {
+    let text = "sd=sd1,lun=/x,size=1g,th=4\nwd=default,xf=8k\nwd=wd1,sd=sd1,wrpct=30\n\
+                rd=rd1,wd=wd1,iorate=max,el=9,int=3";
+    let told = super::super::origins(&read(text));
+    for hidden in [
+        "threads=8",
+        "xfersize=4k",
+        "rdpct=100",
+        "elapsed=30",
+        "interval=1",
+    ] {
+        assert!(
+            !told.contains(&format!(" {hidden} ")),
+            "{hidden} in\n{told}"
+        );
+    }
+    let told = super::super::origins(&read_with(text, "-e 6").unwrap());
+    assert!(
+        told.contains(" elapsed=6 ") && !told.contains(" el=9 "),
+        "{told}"
+    );
+}
+
+#[test]
+fn hosts_by_their_old_keyword_and_odd_transfers_on_files_are_taken() {
+    let text = format!("host=h1,system=localhost\n{SD_WD}rd=r,wd=wd1,iorate=max");
+    let input = read(&text);
+    let host = &input.hosts[0];
+    assert_eq!(
+        (host.label.as_str(), host.system.as_str()),
+        ("h1", "localhost")
+    );
+    let text = "fsd=f,anchor=/a,files=1,size=64k\nfwd=w,fsd=f,operation=read,xfersize=1000\nrd=r,fwd=w,fwdrate=max";
+    let job = &read(text).workload.stages[0].jobs[0];
+    assert_eq!(job.block.largest(job.mix).get(), 1000);
+}
+
+/// A simulation shows runs once, however often they would be repeated.
+#[test]
+fn a_simulation_shows_no_repetitions() {
+    let text = format!("loop=2\n{SD_WD}rd=rd1,wd=wd1,iorate=max\n");
+    assert_eq!(read_with(&text, "").unwrap().runs.len(), 2);
+    assert_eq!(read_with(&text, "-s").unwrap().runs.len(), 1);
+}
+
 #[test]
 fn the_command_line_adds_to_every_run() {
     let text = format!("{SD_WD}rd=rd1,wd=wd1,iorate=max\nrd=rd2,wd=wd1,iorate=max\n");

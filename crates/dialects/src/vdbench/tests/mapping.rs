@@ -6,6 +6,7 @@ use fathom_workload::{Access, Arrival, Caching, Job, OpenSync, Pacing, Poisson};
 
 use jiff::tz::TimeZone;
 
+use super::super::RunRate;
 use super::super::output::layout;
 use super::{SD_WD, read};
 
@@ -193,9 +194,10 @@ fn rates_are_split_over_workloads_then_storage() {
     let few = rates(&jobs(&format!("{sds}wd=w1,sd=*\nrd=r,wd=w*,iorate=1\n")));
     assert!((few.iter().sum::<f64>() - 1.0).abs() < 0.001, "{few:?}");
     let own = jobs(&format!(
-        "{sds}wd=w1,sd=a,iorate=100\nwd=w2,sd=b\nrd=r,wd=w*,iorate=500\n"
+        "{sds}wd=w1,sd=a,iorate=100,priority=1\nwd=w2,sd=b,priority=2\nrd=r,wd=w*,iorate=500\n"
     ));
-    assert_eq!(rates(&own), [100.0, 500.0]);
+    // The rate of the run is that of all.
+    assert_eq!(rates(&own), [100.0, 400.0]);
     let gaps = |word: &str| match jobs(&format!("{SD_WD}rd=r,wd=wd1,iorate=100{word}"))[0].arrival {
         Arrival::Open { poisson, .. } => poisson,
         Arrival::Closed => panic!("closed"),
@@ -246,11 +248,30 @@ fn shares_asked_for_count_rates_of_workloads() {
     };
     let own = ",iorate=500,priority=1";
     let by = [",priority=2", ",priority=3"];
-    check([own, by[0], by[1]], "1500", &[25.0, 37.5, 37.5]);
+    check([own, by[0], by[1]], "2000", &[25.0, 37.5, 37.5]);
+    check([own, by[0], by[1]], "max", &[0.0, 50.0, 50.0]);
     let all = ["1", "2", "3"].map(|number| format!(",iorate={number}00,priority={number}"));
     let all = [all[0].as_str(), &all[1], &all[2]];
     check(all, "9000", &[100.0 / 6.0, 200.0 / 6.0, 50.0]);
     check([",skew=20", "", ""], "1500", &[20.0, 40.0, 40.0]);
+}
+
+/// Among priorities nobody waits for anybody.
+#[test]
+fn priorities_keep_no_shares() {
+    let flows = |words: [&str; 2]| -> Vec<bool> {
+        let [first, second] = words;
+        let text = format!(
+            "sd=s,lun=/f,size=1g\nwd=w1,sd=s,{first}\nwd=w2,sd=s,{second}\nrd=r,wd=w*,iorate=max"
+        );
+        let input = read(&text);
+        assert_eq!(input.runs[0].rate, RunRate::Controlled, "{text}");
+        let jobs = &input.workload.stages[0].jobs;
+        jobs.iter().map(|job| job.features.flow.is_some()).collect()
+    };
+    assert_eq!(flows(["skew=70", "rdpct=100"]), [true, true]);
+    assert_eq!(flows(["priority=1", "priority=2"]), [false, false]);
+    assert_eq!(flows(["iorate=5,priority=1", "priority=2"]), [false, false]);
 }
 
 #[test]
@@ -324,7 +345,7 @@ fn maxdata_is_shared_out_as_the_jobs_move_it() {
         &[mib(2), mib(2)],
     );
     let own = ["iorate=300,priority=1", "priority=2"];
-    check(&own, "iorate=100,maxdata=8m", &[mib(6), mib(2)]);
+    check(&own, "iorate=400,maxdata=8m", &[mib(6), mib(2)]);
 }
 
 #[test]

@@ -773,3 +773,39 @@ fn the_rest_of_a_line_that_stands_too_late_is_not_told_of() {
     let complaints = read_with(text, "").unwrap_err();
     assert!(!complaints.to_string().contains("host=h1"), "{complaints}");
 }
+
+#[test]
+fn priorities_are_those_that_are_asked_for() {
+    let refused = |[first, second]: [&str; 2], message: &str| {
+        let text = format!(
+            "sd=s,lun=/f,size=1g\nwd=w1,sd=s{first}\nwd=w2,sd=s{second}\nrd=r,wd=w*,iorate=max"
+        );
+        check(&text, message, (4, 4));
+    };
+    let lacks = "A workload with iorate= also must have priority= specified: wd=w2";
+    refused(["", ",iorate=5"], lacks);
+    let all = "ALL workloads must have a (different) priority";
+    refused([",priority=1", ""], all);
+    refused([",priority=1", ",priority=1"], all);
+    refused(
+        [",priority=1", ",priority=3"],
+        "numeric sequence starting at 1",
+    );
+    refused(
+        [",priority=1", ",priority=2,iorate=5"],
+        "must have a higher priority than workloads that do NOT specify iorate=: wd=w2",
+    );
+}
+
+#[test]
+fn going_on_for_ever_is_refused_for_what_it_is() {
+    let text = format!("{SD_WD}rd=r,wd=wd1,iorate=max");
+    for line in ["-l", "-l -s"] {
+        let complaints = read_with(&text, line).err().unwrap();
+        let told = complaints.to_string();
+        assert!(
+            told.contains("`-l` without a number goes on for ever"),
+            "{told}"
+        );
+    }
+}
