@@ -147,11 +147,15 @@ fn io_errors(evidence: &Evidence<'_>) -> Check {
         .flat_map(|worker| &worker.errors);
     let count: u64 = errors.clone().map(|error| error.count).sum();
     let first = errors.clone().next().map(|error| {
-        let ios = if count == 1 { "I/O" } else { "I/Os" };
+        let what = match (error.operation, count) {
+            (None, 1) => "I/O",
+            (None, _) => "I/Os",
+            (Some(_), 1) => "operation",
+            (Some(_), _) => "operations",
+        };
+        let (count, name) = (group_digits(count), error.name());
         format!(
-            "{} {ios} failed, the first a {}: {}",
-            group_digits(count),
-            error.name(),
+            "{count} {what} failed, the first a {name}: {}",
             error.reason()
         )
     });

@@ -5,6 +5,7 @@
 
 mod calls;
 mod file_set;
+mod files;
 mod lines;
 mod minimum;
 mod placement;
@@ -199,6 +200,7 @@ fn check_job(job: &Job, found: &mut Found) {
     calls::check(job, found);
     lines::check(job, found);
     file_set::check(job, found);
+    files::check(job, found);
     check_arrival(job, found);
     check_rate_steps(job, found);
     minimum::check(job, found);
@@ -581,6 +583,23 @@ mod tests {
                 }
             },
             &["each random offset is followed by a run of 0 I/Os"],
+        );
+    }
+
+    #[test]
+    fn files_made_anew_are_written_alone() {
+        let reads =
+            "each pass is to make its files anew, and there is nothing in them to read or trim";
+        let fresh = "a fresh file in a directory has no name under which it could be made anew";
+        let anew = |job: &mut Job| job.features.files.made_anew = true;
+        check_job(anew, &[reads, fresh]);
+        check_job(
+            |job| {
+                anew(job);
+                job.mix = crate::Mix::WRITE;
+                job.targets[0].place = Place::Path("/mnt/data/file".to_owned());
+            },
+            &[],
         );
     }
 
