@@ -233,7 +233,7 @@ fn an_io_in_flight_at_the_end_of_warm_up_contradicts_nothing() {
 #[test]
 fn failed_operations_are_told_by_name() {
     use fathom_record::FailedOperation::OnFile;
-    let stat = fathom_workload::FileOperation::Stat(fathom_workload::StatCall::Stat);
+    let stat = FileOperation::Stat(StatCall::Stat);
     let error = IoErrors {
         direction: Direction::Read,
         operation: Some(OnFile(stat, Direction::Read)),
@@ -243,7 +243,7 @@ fn failed_operations_are_told_by_name() {
     };
     assert_eq!(error.name(), "stat");
     assert!(error.is_of_direction());
-    let fallocate = OnFile(fathom_workload::FileOperation::Allocate, Direction::Trim);
+    let fallocate = OnFile(FileOperation::Allocate, Direction::Trim);
     assert_eq!(fallocate.name(), "punch-hole");
 }
 
