@@ -114,7 +114,10 @@ pub enum EngineError {
         source: io::Error,
     },
     /// An operation on a file failed, and the run was to stop at the first.
-    #[error("job `{job}`: {operation} of `{path}`: {source}")]
+    #[error(
+        "job `{job}`: {operation} of `{path}`: {source}{}",
+        operation_hint(source)
+    )]
     Operation {
         /// The job.
         job: String,
@@ -283,6 +286,20 @@ fn hint(source: &io::Error, denied: Option<&str>) -> String {
         _ => return String::new(),
     };
     format!("\n  hint: {hint}")
+}
+
+/// The same for operations on files.
+fn operation_hint(source: &io::Error) -> String {
+    let remedy = match source.kind() {
+        io::ErrorKind::NotFound => "make it first, by a stage before or another tool",
+        io::ErrorKind::AlreadyExists => "remove it first, or name another",
+        io::ErrorKind::DirectoryNotEmpty => "empty it first, or name another",
+        io::ErrorKind::Unsupported => "name a target on a file system that does this",
+        // What `hint` knows of it is about direct I/O.
+        io::ErrorKind::InvalidInput => return String::new(),
+        _ => return hint(source, None),
+    };
+    format!("\n  hint: {remedy}")
 }
 
 fn join(refusals: &[Refusal]) -> String {

@@ -219,8 +219,17 @@ fn note_use<'a>(
         }
     }
     let work = job.features.file_work.as_deref();
+    let is_there = matches!(
+        object.kind,
+        Kind::File {
+            existing: Some(_),
+            ..
+        }
+    );
     object.written |= match (work, operation) {
         (Some(work), _) => work.task.changes(),
+        // What is there already is opened, and left as it is.
+        (None, Some(FileOperation::Create)) => job.unlink || !is_there,
         (None, Some(operation)) => operation.changes_data(),
         (None, None) => job.mix.changes_data(),
     };
@@ -263,6 +272,11 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
         {
             let problem = Complaint::new("it is a directory, and not a file");
             Err(problem.hint(NAME_A_FILE))
+        }
+        (_, Ok(metadata)) if metadata.is_dir() && job.features.files.made_anew => {
+            let problem =
+                "it is a directory: a fresh file in it has no name under which to make it anew";
+            Err(Complaint::new(problem).hint(NAME_A_FILE))
         }
         (_, Ok(metadata)) if metadata.is_dir() => fresh(target, path),
         (Place::FreshFileIn(_), Ok(_)) => {

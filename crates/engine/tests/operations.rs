@@ -192,3 +192,40 @@ fn one_that_fails_is_told_by_its_name() {
     assert!(told.contains("`: No such file or directory"), "{told}");
     assert!(!told.contains("offset"), "{told}");
 }
+
+/// A second run finds the file that the first has made, and leaves it as it is; to remove it needs leave.
+#[test]
+fn a_file_that_is_there_may_be_opened_by_create() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = paths(directory.path(), 1);
+    std::fs::write(&paths[0], "kept").unwrap();
+    let mut job = operation(FileOperation::Create, &paths);
+    job.existing = ExistingFiles::OnlyOurs;
+    assert_eq!(done(&run_jobs(vec![job.clone()]).unwrap()), 1);
+    assert_eq!(std::fs::read(&paths[0]).unwrap(), b"kept");
+    job.unlink = true;
+    let refused = run_jobs(vec![job]).unwrap_err();
+    assert!(matches!(refused, EngineError::Refused(_)), "{refused}");
+}
+
+/// It is told by its own name, not as a read.
+#[test]
+fn an_operation_that_fails_is_told_by_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = paths(directory.path(), 1);
+    std::fs::create_dir(&paths[0]).unwrap();
+    let mut job = operation(FileOperation::CreateDirectory, &paths);
+    job.features.errors.go_on = [true; 3];
+    let outcome = run_jobs(vec![job.clone()]).unwrap();
+    let errors = &outcome.results[0].workers[0].errors;
+    assert_eq!(errors[0].name(), "mkdir");
+    assert!(errors[0].is_of_direction());
+    job.features.errors.go_on = [false; 3];
+    job.existing = ExistingFiles::AsPeer;
+    let outcome = run_jobs(vec![job]).unwrap();
+    let failure = outcome.failure.unwrap().to_string();
+    assert!(
+        failure.ends_with("hint: remove it first, or name another"),
+        "{failure}"
+    );
+}

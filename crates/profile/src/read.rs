@@ -108,6 +108,12 @@ fn read_volume(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Vol
     let role = entry.word("role", &roles, complaints);
     let capacity = entry.quantity("capacity", complaints);
     let latency_goal = quantities(entry, "latency_goal", complaints);
+    let none = |level: &Level| latency_goal.at(*level) == Some(fathom_units::Nanos::ZERO);
+    if Level::ALL.iter().any(none) {
+        let message = "`latency_goal` is 0, which no storage reaches";
+        let hint = "give the latency that is needed, such as \"10ms\", or leave it out";
+        complaints.error(&entry.span_of("latency_goal"), message, hint);
+    }
     let tables = entry.tables("period", "a period", complaints);
     if !entry.has("period") {
         entry.missing("period", "[[volume.period]]", complaints);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_stats::{Histogram, to_hdr_base64};
 use fathom_units::{Nanos, per_second};
-use fathom_workload::{Direction, FileOperation, Job, Stage};
+use fathom_workload::{Direction, Job, Stage};
 
 use crate::asked::asked_iops;
 use crate::{
@@ -142,8 +142,8 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
             || set_record(workers, measured),
             |operation| {
                 let ways = Direction::ALL.into_iter();
-                let done =
-                    ways.filter_map(|way| Some((meta_name(operation, way), direction(way)?)));
+                let done = ways
+                    .filter_map(|way| Some((operation.name_by(way).to_owned(), direction(way)?)));
                 done.collect()
             },
         ),
@@ -183,16 +183,6 @@ fn set_record(workers: &[&WorkerStats], measured: Nanos) -> BTreeMap<String, Dir
         (record.ios + errors > 0).then(|| (operation.name().to_owned(), record))
     });
     done.collect()
-}
-
-/// The key of an operation in `meta`; `fallocate` does another thing in each direction.
-fn meta_name(operation: FileOperation, way: Direction) -> String {
-    match (operation, way) {
-        (FileOperation::Allocate, Direction::Read) => "fallocate-keep-size",
-        (FileOperation::Allocate, Direction::Trim) => "punch-hole",
-        (other, _) => other.name(),
-    }
-    .to_owned()
 }
 
 /// First start to last end of the workers' measurements.
@@ -249,7 +239,7 @@ fn direction_record(
 ) -> Option<DirectionRecord> {
     let errors = workers.iter().flat_map(|worker| &worker.errors);
     let errors = errors
-        .filter(|error| error.direction == way && error.operation.is_none())
+        .filter(|error| error.direction == way && error.is_of_direction())
         .map(|error| error.count)
         .sum();
     let stats = total_of(workers, way)?;
@@ -275,7 +265,7 @@ fn total_record(workers: &[&WorkerStats], measured: Nanos) -> TotalRecord {
     let errors = workers
         .iter()
         .flat_map(|worker| &worker.errors)
-        .filter(|error| error.operation.is_none())
+        .filter(|error| error.is_of_direction())
         .map(|error| error.count)
         .sum();
     let direction = |way| direction_record(workers, way, measured);

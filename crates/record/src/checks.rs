@@ -147,11 +147,15 @@ fn io_errors(evidence: &Evidence<'_>) -> Check {
         .flat_map(|worker| &worker.errors);
     let count: u64 = errors.clone().map(|error| error.count).sum();
     let first = errors.clone().next().map(|error| {
-        let ios = if count == 1 { "I/O" } else { "I/Os" };
+        let what = match (error.operation, count) {
+            (None, 1) => "I/O",
+            (None, _) => "I/Os",
+            (Some(_), 1) => "operation",
+            (Some(_), _) => "operations",
+        };
+        let (count, name) = (group_digits(count), error.name());
         format!(
-            "{} {ios} failed, the first a {}: {}",
-            group_digits(count),
-            error.name(),
+            "{count} {what} failed, the first a {name}: {}",
             error.reason()
         )
     });
@@ -171,7 +175,14 @@ fn rates_kept_up(evidence: &Evidence<'_>) -> Check {
         was_slow.then(|| format!("{} fell below a rate that it was to keep up", job.name))
     });
     let finding = slow.or_else(|| {
-        jobs(evidence).find_map(|(result, job, _)| {
+        jobs(evidence).find_map(|(result, job, workers)| {
+            // What an error ended was not measured too short by itself.
+            if workers
+                .iter()
+                .any(|worker| worker.ended == EndReason::Failed)
+            {
+                return None;
+            }
             let cycle = job.features.minimum?.cycle;
             let least = MinimumRates::SETTLING.saturating_add(cycle);
             (result.measured < least).then(|| {
@@ -461,33 +472,42 @@ fn too_short(evidence: &Evidence<'_>) -> Check {
         "too-short",
         finding,
         "every stage was measured for a second or more",
-        "measure longer (`--runtime 30 --time_based` in fio's words)",
+        "measure longer (`measure = \"30s\"`; in fio's words `--runtime 30 --time_based`)",
     )
 }
 
 /// A percentile read from fewer than ten values beyond it is chance: p99 needs 1,000 I/Os.
 fn samples_for_percentile(evidence: &Evidence<'_>) -> Check {
-    let finding = evidence.results.iter().find_map(|result| {
-        let workers: Vec<_> = result.workers.iter().collect();
+    let too_few = |workers: &[&WorkerStats]| {
         let counts = Direction::ALL.into_iter().zip(["reads", "writes", "trims"]);
         let counts = counts.filter_map(|(way, called)| {
-            let ios = total_of(&workers, way)?.ios();
+            let ios = total_of(workers, way)?.ios();
             (ios > 0).then_some((ios, called))
         });
-        // Stages are often called as their first job, which may not be the one that did so few.
-        let (least, called) = counts.min_by_key(|(ios, _)| *ios)?;
-        (least < 1000).then(|| {
-            format!(
-                "{}: {} {called}; p99 needs 1,000 and p99.9 10,000",
-                result.name,
-                group_digits(least)
-            )
+        counts
+            .min_by_key(|(ios, _)| *ios)
+            .filter(|(ios, _)| *ios < 1000)
+    };
+    let needs = |name: &str, (ios, called): (u64, &str)| {
+        let ios = group_digits(ios);
+        format!("{name}: {ios} {called}; p99 needs 1,000 and p99.9 10,000")
+    };
+    // Stages are often called as their first job, which may not be the one that did so few.
+    let of_stages = evidence.results.iter().find_map(|result| {
+        let workers: Vec<_> = result.workers.iter().collect();
+        Some(needs(&result.name, too_few(&workers)?))
+    });
+    let finding = of_stages.or_else(|| {
+        let mut each = jobs(evidence).filter(|(_, job, _)| !job.group.together);
+        each.find_map(|(result, job, workers)| {
+            let name = format!("{} in {}", job.name, result.name);
+            Some(needs(&name, too_few(&workers)?))
         })
     });
     check(
         "samples-for-percentile",
         finding,
-        "at least 1,000 I/Os stand behind the p99 of all together",
+        "at least 1,000 I/Os stand behind each p99",
         "measure longer",
     )
 }

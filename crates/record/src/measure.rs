@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::{Direction, SetOperation};
+use fathom_workload::{Direction, FileOperation, SetOperation};
 
 use crate::RateWindows;
 
@@ -125,6 +125,8 @@ pub enum FailedOperation {
     Sync,
     /// An operation on a file set.
     OnSet(SetOperation),
+    /// An operation on a file in place of reads, writes and trims; it counts as what its direction does.
+    OnFile(FileOperation, Direction),
 }
 
 impl FailedOperation {
@@ -133,6 +135,7 @@ impl FailedOperation {
         match self {
             Self::Sync => "sync",
             Self::OnSet(operation) => operation.name(),
+            Self::OnFile(operation, way) => operation.name_by(way),
         }
     }
 }
@@ -153,6 +156,11 @@ pub struct IoErrors {
 }
 
 impl IoErrors {
+    /// Whether it counts in its direction: it was I/O, or an operation in place of it.
+    pub const fn is_of_direction(&self) -> bool {
+        matches!(self.operation, None | Some(FailedOperation::OnFile(..)))
+    }
+
     /// What failed, as the record calls it.
     pub fn name(&self) -> &'static str {
         let operation = self.operation.map(FailedOperation::name);

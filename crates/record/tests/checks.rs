@@ -229,6 +229,24 @@ fn an_io_in_flight_at_the_end_of_warm_up_contradicts_nothing() {
     });
 }
 
+/// What took the place of a read is told by its own name.
+#[test]
+fn failed_operations_are_told_by_name() {
+    use fathom_record::FailedOperation::OnFile;
+    let stat = FileOperation::Stat(StatCall::Stat);
+    let error = IoErrors {
+        direction: Direction::Read,
+        operation: Some(OnFile(stat, Direction::Read)),
+        errno: 2,
+        count: 1,
+        first_offsets: Vec::new(),
+    };
+    assert_eq!(error.name(), "stat");
+    assert!(error.is_of_direction());
+    let fallocate = OnFile(FileOperation::Allocate, Direction::Trim);
+    assert_eq!(fallocate.name(), "punch-hole");
+}
+
 /// Failed I/Os were outstanding, and are in no latency: they are told, and the figures do not contradict each other.
 #[test]
 fn failed_ios_do_not_make_the_figures_contradict_each_other() {

@@ -114,12 +114,14 @@ impl Store {
         Ok(runs)
     }
 
-    /// What a run that is called `name` is called later too: the id for which `last` or `last~1` stands now, or `name`.
+    /// What a run that is called `name` is called later too: its id in full, or `name` where no one run is called so.
     pub fn name_of(&self, name: &str) -> Result<String, StoreError> {
-        match before_last(name)? {
-            Some(count) => Ok(from_last(self.runs()?, name, count)?.id),
-            None => Ok(name.to_owned()),
+        if let Some(count) = before_last(name)? {
+            return Ok(from_last(self.runs()?, name, count)?.id);
         }
+        let runs = self.runs()?;
+        let found = one_called(&runs, name).map(|run| run.id.clone());
+        Ok(found.unwrap_or_else(|_| name.to_owned()))
     }
 
     /// Every run without its state, for which its whole record would have to be read.
@@ -150,21 +152,7 @@ impl Store {
         if let Some(count) = before_last(name)? {
             return load_folder(&from_last(runs, name, count)?.folder);
         }
-        // Every id begins with nothing, which names none.
-        let fits = |run: &&RunEntry| !name.is_empty() && run.id.starts_with(name);
-        let exact = runs.iter().find(|run| run.id == name);
-        let fitting: Vec<&RunEntry> = runs.iter().filter(fits).collect();
-        match (exact, fitting.as_slice()) {
-            (Some(run), _) => load_folder(&run.folder),
-            (None, [run]) => load_folder(&run.folder),
-            (None, []) => Err(StoreError::NotFound {
-                name: name.to_owned(),
-            }),
-            (None, several) => Err(StoreError::Ambiguous {
-                name: name.to_owned(),
-                candidates: several.iter().map(|run| run.id.clone()).collect(),
-            }),
-        }
+        load_folder(&one_called(&runs, name)?.folder)
     }
 }
 
@@ -184,6 +172,25 @@ pub fn find(
     let name = store.name_of(name)?;
     let record = store.load(&name)?;
     Ok((name, record))
+}
+
+/// The run of that id, or the only one whose id begins so.
+fn one_called<'r>(runs: &'r [RunEntry], name: &str) -> Result<&'r RunEntry, StoreError> {
+    // Every id begins with nothing, which names none.
+    let fits = |run: &&RunEntry| !name.is_empty() && run.id.starts_with(name);
+    let exact = runs.iter().find(|run| run.id == name);
+    let fitting: Vec<&RunEntry> = runs.iter().filter(fits).collect();
+    match (exact, fitting.as_slice()) {
+        (Some(run), _) => Ok(run),
+        (None, [run]) => Ok(*run),
+        (None, []) => Err(StoreError::NotFound {
+            name: name.to_owned(),
+        }),
+        (None, several) => Err(StoreError::Ambiguous {
+            name: name.to_owned(),
+            candidates: several.iter().map(|run| run.id.clone()).collect(),
+        }),
+    }
 }
 
 /// Only folders that hold an event log are runs; anything else in the store is left alone.

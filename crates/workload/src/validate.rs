@@ -3,8 +3,10 @@
 //! Every dialect's reader ends here, so that nothing impossible reaches the engine or the simulator, whoever wrote it. All
 //! contradictions are told at once.
 
+mod batches;
 mod calls;
 mod file_set;
+mod files;
 mod lines;
 mod minimum;
 mod placement;
@@ -15,8 +17,8 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos, Percent, group_digits};
 
 use crate::{
-    Access, Arrival, Backend, Caching, Direction, Job, Pacing, Place, RATE_STEPS_MAX, RateSteps,
-    SequentialScope, Stage, Target, Workload,
+    Access, Arrival, Backend, Caching, Direction, ExistingFiles, Job, Pacing, Place,
+    RATE_STEPS_MAX, RateSteps, SequentialScope, Stage, Target, VerifyTrust, Workload,
 };
 
 /// Most workers of one job: more threads than any host carries.
@@ -196,9 +198,11 @@ fn check_job(job: &Job, found: &mut Found) {
     check_verify(job, found);
     validation::check(job, found);
     placement::check(job, found);
+    batches::check(job, found);
     calls::check(job, found);
     lines::check(job, found);
     file_set::check(job, found);
+    files::check(job, found);
     check_arrival(job, found);
     check_rate_steps(job, found);
     minimum::check(job, found);
@@ -283,6 +287,17 @@ fn check_verify(job: &Job, found: &mut Found) {
     if job.features.replay.is_some() && unissued.contains(&verify.phase) {
         let message = "a trace is checked in the run that replays it";
         found.add("verify", message, "leave `phase` out");
+    }
+    let never_synced =
+        job.sync.fsync_every == 0 && job.sync.fdatasync_every == 0 && !job.sync.at_end;
+    if verify.trust == VerifyTrust::Synced
+        && never_synced
+        && job.existing == ExistingFiles::OnlyOurs
+    {
+        let message =
+            "it trusts only what was synced, and it never syncs: nothing would be checked";
+        let hint = "say when it does, such as `sync = { fsync_every = 32 }`, or leave `trust` out";
+        found.add("verify", message, hint);
     }
     if verify.checksum.needs_pattern() && verify.pattern.is_none() {
         let message = format!(
@@ -581,6 +596,61 @@ mod tests {
                 }
             },
             &["each random offset is followed by a run of 0 I/Os"],
+        );
+    }
+
+    #[test]
+    fn batches_fit_the_depth() {
+        check_job(
+            |job| {
+                job.features.batches = Some(crate::Batches {
+                    submit: 64,
+                    complete_min: 8,
+                    complete_max: 4,
+                    low: 33,
+                });
+            },
+            &[
+                "it waits for 8 completions (`complete_min`), and takes 4 at a time (`complete_max`)",
+                "`submit` is 64, and its depth is 32",
+                "`low` is 33, and its depth is 32",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_trusted_when_synced_is_synced() {
+        let trusting = |job: &mut Job| {
+            let mut verify = crate::Verify::new(crate::Checksum::Md5);
+            verify.trust = VerifyTrust::Synced;
+            job.features.verify = Some(Box::new(verify));
+        };
+        let message =
+            "it trusts only what was synced, and it never syncs: nothing would be checked";
+        check_job(trusting, &[message]);
+        check_job(
+            |job| {
+                trusting(job);
+                job.sync.fsync_every = 32;
+            },
+            &[],
+        );
+    }
+
+    #[test]
+    fn files_made_anew_are_written_alone() {
+        let reads =
+            "each pass is to make its files anew, and there is nothing in them to read or trim";
+        let fresh = "a fresh file in a directory has no name under which it could be made anew";
+        let anew = |job: &mut Job| job.features.files.made_anew = true;
+        check_job(anew, &[reads, fresh]);
+        check_job(
+            |job| {
+                anew(job);
+                job.mix = crate::Mix::WRITE;
+                job.targets[0].place = Place::Path("/mnt/data/file".to_owned());
+            },
+            &[],
         );
     }
 

@@ -330,11 +330,11 @@ fn verified_passes(
 fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64, u64)) -> u64 {
     let mut lengths = targets.iter().map(|target| target.length.map(Bytes::get));
     let filled = |length: Option<u64>| length.is_some_and(|length| length.is_multiple_of(block));
-    let ([reads, writes, trims], pairs) = (settings.pattern.directions, settings.pattern.pairs);
+    let ([reads, writes, _], pairs) = (settings.pattern.directions, settings.pattern.pairs);
     let endless = if settings.pattern.random {
         is_independent(settings) || is_never_random(settings)
     } else {
-        writes && (reads || trims && !pairs) && lengths.clone().all(filled)
+        writes && reads && lengths.clone().all(filled)
     };
     let round = lengths.try_fold(0u64, |sum, length| {
         // What is trimmed counts as what is then written does.

@@ -1,7 +1,9 @@
 //! What a worker notes of each completion.
 
 use fathom_rawio::{Completion, Queue, Taken};
-use fathom_record::{EndReason, HalfSecond, IoErrors, IoFailure, OpStats, WRONG_DATA, batch_level};
+use fathom_record::{
+    EndReason, FailedOperation, HalfSecond, IoErrors, IoFailure, OpStats, WRONG_DATA, batch_level,
+};
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
 use fathom_workload::{Direction, ExistingFiles};
@@ -350,7 +352,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
 
     fn note_error(&mut self, direction: Direction, slot: &Slot, errno: i32) {
         let place = (slot.target, slot.offset);
-        let same = |error: &&mut IoErrors| error.errno == errno && error.direction == direction;
+        let operation = self.parts.job.features.operation;
+        let operation = operation.filter(|_| matches!(slot.kind, Kind::Data(_)));
+        let operation = operation.map(|operation| FailedOperation::OnFile(operation, direction));
+        let same = |error: &&mut IoErrors| {
+            (error.errno, error.direction, error.operation) == (errno, direction, operation)
+        };
         if let Some(error) = self.stats.errors.iter_mut().find(same) {
             error.count += 1;
             if error.first_offsets.len() < FIRST_OFFSETS {
@@ -359,7 +366,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         } else {
             self.stats.errors.push(IoErrors {
                 direction,
-                operation: None,
+                operation,
                 errno,
                 count: 1,
                 first_offsets: vec![place],

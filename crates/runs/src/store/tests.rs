@@ -63,7 +63,9 @@ fn a_run_is_stored_and_found() {
     assert_eq!(store.load("last").unwrap(), record());
     assert_eq!(store.name_of("last").unwrap(), ids[1]);
     assert_eq!(store.name_of("last~1").unwrap(), ids[0]);
+    // Two begin so, and one does.
     assert_eq!(store.name_of("2026").unwrap(), "2026");
+    assert_eq!(store.name_of("20260102-030405-run-").unwrap(), ids[1]);
     assert_eq!(store.load("20260102-030405-run").unwrap(), record());
     assert!(matches!(
         store.load("2026"),

@@ -1,5 +1,7 @@
 //! What is done to files beside a job's I/O.
 
+use crate::Direction;
+
 /// Treatment of a job's files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(
@@ -107,6 +109,15 @@ impl FileOperation {
             Self::DeleteDirectory => "rmdir",
             Self::Allocate => "fallocate",
             Self::Truncate => "ftruncate",
+        }
+    }
+
+    /// The same for what it does in place of a direction: `fallocate` does another thing in each.
+    pub const fn name_by(self, way: Direction) -> &'static str {
+        match (self, way) {
+            (Self::Allocate, Direction::Read) => "fallocate-keep-size",
+            (Self::Allocate, Direction::Trim) => "punch-hole",
+            (other, _) => other.name(),
         }
     }
 

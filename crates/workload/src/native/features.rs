@@ -7,7 +7,7 @@ use toml::{Table, Value as TomlValue};
 use super::fields::{Fields, Reader, Value};
 use super::writer::time;
 use super::{handling, process};
-use crate::{IoLog, IoPriority, Job, Priorities, PriorityShare};
+use crate::{FileOperation, IoLog, IoPriority, Job, Mix, Priorities, PriorityShare};
 
 /// The keys of the features that are on.
 pub(super) fn keys(job: &Job) -> Vec<(&'static str, TomlValue)> {
@@ -85,6 +85,9 @@ impl Reader<'_> {
         }
         self.process(fields, &mut job.features.process);
         self.handling(fields, &mut job.features);
+        if job.features.operation == Some(FileOperation::Truncate) && fields.get("mix").is_none() {
+            job.mix = Mix::WRITE;
+        }
     }
 
     /// `{ read = [{ size = "64KiB", percent = 25, class = 1, hint = 0, level = 0 }], write = [] }`.

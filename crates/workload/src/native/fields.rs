@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
             DeValue::Integer(integer) => u64::from_str_radix(integer.as_str(), integer.radix()),
             DeValue::String(text) => text.parse(),
             _ => {
-                self.mismatch(value, "a whole number", "write digits alone");
+                self.mismatch(value, "a whole number", "write digits alone, such as 4");
                 return None;
             }
         };
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
         if count.is_none() {
             let bits = size_of::<T>() * 8;
             let message = format!("this is no whole number from 0 to 2^{bits} - 1");
-            self.error(value.span(), message, "write digits alone");
+            self.error(value.span(), message, "write digits alone, such as 4");
         }
         count
     }

@@ -76,7 +76,7 @@ impl Reader<'_> {
             .map_or(Some(1), |value| self.count(value));
         let burst = fields
             .get("burst")
-            .map_or(Some(1), |value| self.count(value));
+            .map_or(Some(1), |value| self.at_least_one(value));
         let [read, random] = ["read", "random"].map(|key| {
             let value = fields.get(key);
             value.map_or(Some(Percent::ALL), |value| self.quantity(value))

@@ -208,7 +208,7 @@ impl Reader<'_> {
         features.overlaps = overlaps.unwrap_or_default();
     }
 
-    fn at_least_one(&mut self, value: &Value<'_>) -> Option<u32> {
+    pub(super) fn at_least_one(&mut self, value: &Value<'_>) -> Option<u32> {
         let number = self.count(value)?;
         if number == 0 {
             self.error(value.span(), "this must be at least 1", "write 1 or more");
@@ -398,6 +398,18 @@ impl Reader<'_> {
         let window = fields.get("window").and_then(|it| self.quantity(it));
         let percentile = fields.get("percentile").and_then(|it| self.percentage(it));
         let then = fields.get("then").and_then(|it| self.word(it, THEN));
+        if percentile.is_some_and(|share| share > 100.0)
+            && let Some(value) = fields.get("percentile")
+        {
+            let message = "no more than 100 % of the I/Os can keep to a limit";
+            self.error(value.span(), message, "write it like \"99.9%\"");
+        }
+        for (key, time) in [("most", most), ("window", window)] {
+            if let (Some(Nanos::ZERO), Some(value)) = (time, fields.get(key)) {
+                let message = format!("`{key}` is no time, and no I/O takes none");
+                self.error(value.span(), message, "give a time such as \"2ms\"");
+            }
+        }
         fields.finish(self);
         Some(LatencyTarget {
             most: most?,

@@ -210,7 +210,7 @@ arrival = { process = "poisson" }
             "8: `randon` is no value of this key; did you mean `random`?",
             "9: this is a bare number, not a string with a unit; write the value with its unit, such as \"4KiB\"",
             "10: `170%` is more than 100%; write it like \"70%\"",
-            "11: this is no whole number from 0 to 2^32 - 1; write digits alone",
+            "11: this is no whole number from 0 to 2^32 - 1; write digits alone, such as 4",
             "12: `dept` is no key of a job; did you mean `depth`?",
             "13: the arrival has no rate; add `rate`, such as \"20000/s\", or write \"closed\"",
         ],
@@ -720,4 +720,33 @@ fn calls_that_a_backend_does_not_have_are_told() {
         "calls = { advice = \"randomly\" }",
         "did you mean `random`?",
     );
+}
+
+/// One mistake is told once, with what to do.
+#[test]
+fn limits_are_kept() {
+    let text = |keys: &str| {
+        format!("[target]\npath = \"/f\"\nsize = \"1GiB\"\n[[stage]]\n[[stage.job]]\n{keys}")
+    };
+    check_refused(
+        &text("latency_target = { most = \"0ms\", percentile = \"101%\" }"),
+        &[
+            "6: no more than 100 % of the I/Os can keep to a limit; write it like \"99.9%\"",
+            "6: `most` is no time, and no I/O takes none; give a time such as \"2ms\"",
+        ],
+    );
+    check_refused(
+        &text("lines = [{ size = \"4KiB\", burst = 0 }]"),
+        &["6: this must be at least 1; write 1 or more"],
+    );
+    check_refused(
+        &text("depth = \"four\""),
+        &["6: this is no whole number from 0 to 2^32 - 1; write digits alone, such as 4"],
+    );
+}
+
+#[test]
+fn ftruncate_takes_the_place_of_writes() {
+    assert_eq!(job("operation = \"ftruncate\"").mix, Mix::WRITE);
+    assert_eq!(job("operation = \"stat\"").mix, Mix::READ);
 }

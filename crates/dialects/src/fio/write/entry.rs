@@ -264,7 +264,7 @@ fn failed(job: &Job, worker: &WorkerStats, direction: Direction) -> u64 {
     let timed = *limits != [None; 3] || job.features.latency_target.is_some();
     let errors = worker.errors.iter().filter(|error| {
         let was_done = error.errno == EILSEQ || timed && error.errno == ETIMEDOUT;
-        error.direction == direction && error.operation.is_none() && !was_done
+        error.direction == direction && error.is_of_direction() && !was_done
     });
     errors.map(|error| error.count).sum()
 }

@@ -157,11 +157,10 @@ fn round_trip(
             origin: FigureOrigin::Design,
         }),
         Ok(_) => {
-            complaints.error(
-                &text.span,
-                format!("a round trip of more than {LONGEST}"),
-                "",
-            );
+            let message = format!("a round trip of more than {LONGEST}");
+            let hint =
+                "write the time from request to answer of one small packet, as `ping` shows it";
+            complaints.error(&text.span, message, hint);
             None
         }
         Err(_) => {

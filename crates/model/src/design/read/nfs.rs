@@ -276,11 +276,7 @@ fn read_in_flight(
     rules: &NfsRules,
     complaints: &mut Complaints<'_>,
 ) -> InFlight {
-    let versions = [
-        ("3", NfsVersion::V3),
-        ("4.1", NfsVersion::V41),
-        ("4", NfsVersion::V41),
-    ];
+    let versions = [("3", NfsVersion::V3), ("4.1", NfsVersion::V41)];
     let version = entry.word("version", &versions, complaints);
     let version = version.map_or(NfsVersion::V3, |version| version.value);
     let connections = entry.number(

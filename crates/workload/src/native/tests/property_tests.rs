@@ -260,7 +260,7 @@ prop_compose! {
         rates in option::of((vec(option::of(any::<(bool, u64)>()), 3), one_of(PROCESSES))),
         steps in option::of((vec((option::of(1u64..), 1_000_000u64..), 1..4), any::<bool>(), any::<bool>())),
         flow in option::of((any::<u32>(), 1u32.., any::<u64>())),
-        target in option::of((any::<u64>(), any::<u64>(), 1u32..100_000, any::<bool>())),
+        target in option::of((1u64.., 1u64.., 1u32..100_000, any::<bool>())),
         steady in option::of((0usize..3, any::<bool>(), any::<bool>(), 1u32..1_000_000, 1u64..1 << 40)),
         serialized: bool,
         (think_cycles, warmup) in (any::<u32>(), any::<u64>()),
@@ -538,6 +538,27 @@ prop_compose! {
     }
 }
 
+/// Without what is refused of a job that has no peer's rules.
+fn without_contradictions(mut job: Job) -> Job {
+    if job.existing == crate::ExistingFiles::AsPeer {
+        return job;
+    }
+    let depth = job.depth;
+    if let Some(batches) = &mut job.features.batches {
+        batches.submit = batches.submit.min(depth);
+        batches.complete_min = batches.complete_min.min(depth).min(batches.complete_max);
+        batches.low = batches.low.min(depth);
+    }
+    job.features.files.made_anew = false;
+    if job.features.operation == Some(crate::FileOperation::Truncate) {
+        job.features.operation = None;
+    }
+    if let Some(verify) = &mut job.features.verify {
+        verify.trust = VerifyTrust::Completed;
+    }
+    job
+}
+
 prop_compose! {
     fn workloads()(
         stages in vec((".{1,9}", vec(jobs(), 1..4), any::<u64>(), 1u32..10_000, any::<bool>()), 1..4),
@@ -545,7 +566,7 @@ prop_compose! {
     ) -> Workload {
         let stages = (0..).zip(stages).map(|(index, (name, jobs, cooldown, repeats, discard))| Stage {
             name: format!("{index} {name}"),
-            jobs,
+            jobs: jobs.into_iter().map(without_contradictions).collect(),
             cooldown: Nanos::new(cooldown),
             repeats,
             discard,
