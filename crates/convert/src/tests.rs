@@ -502,11 +502,11 @@ fn read_script(text: &str) -> Result<Workload, Diagnostics> {
 
 #[test]
 fn every_dialect_names_the_verb_that_wrote_it() {
-    let workload = fathom_workload::preset("quick", "/mnt/data").unwrap();
+    let workload = preset("quick", "/mnt/data").unwrap();
     let verb = "`fathom plan` for";
     for dialect in Dialect::ALL {
         let source = "an app";
-        let written = crate::write(&workload, dialect, Origin { verb, source }).text;
+        let written = write(&workload, dialect, Origin { verb, source }).text;
         assert!(written.contains("Written by `fathom plan` for an app."));
         assert!(!written.contains("fathom convert"), "{written}");
         let converted = convert(&workload, dialect, source).text;
