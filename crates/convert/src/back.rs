@@ -6,6 +6,7 @@ use fathom_diagnostics::Diagnostics;
 use fathom_workload::{Backend, Caching, Growth, Job, Workload, native};
 use serde_json::{Map, Value};
 
+use crate::Origin;
 use crate::draft::Draft;
 use crate::loss::{Loss, Place, Weight, joined};
 use crate::normal::normal_form;
@@ -250,12 +251,13 @@ fn weight_of(path: &str, job: &Job) -> Weight {
 }
 
 /// Comment lines: where the text comes from, and what it cannot say.
-pub fn header(mark: &str, source: &str, losses: &[Loss]) -> String {
-    let source: String = source
+pub fn header(mark: &str, origin: Origin<'_>, losses: &[Loss]) -> String {
+    let source: String = origin
+        .source
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    let mut text = format!("{mark} Written by `fathom convert` from {source}.\n");
+    let mut text = format!("{mark} Written by {} {source}.\n", origin.verb);
     for loss in losses {
         let _ = writeln!(text, "{mark} {loss}");
     }

@@ -11,9 +11,9 @@ use std::fmt::Write as _;
 
 use fathom_workload::{Job, Stage, Workload};
 
-use crate::Converted;
 use crate::back::{Reasons, header, losses};
 use crate::draft::Draft;
+use crate::{Converted, Origin};
 
 use job::Threads;
 
@@ -50,7 +50,7 @@ const REASONS: Reasons = Reasons {
 };
 
 /// The workload as one line for each stage.
-pub fn convert(workload: &Workload, source: &str) -> Converted {
+pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
     let Workload { stages, seed } = workload;
     let mut draft = Draft::default();
     let mut lines: Vec<Vec<String>> = Vec::new();
@@ -115,7 +115,7 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
         ""
     };
     Converted {
-        text: format!("{}{warning}\n{body}", header("#", source, &losses)),
+        text: format!("{}{warning}\n{body}", header("#", origin, &losses)),
         losses,
     }
 }

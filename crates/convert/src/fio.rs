@@ -16,10 +16,10 @@ use fathom_dialects::fio::belongs_to_engine;
 use fathom_units::Nanos;
 use fathom_workload::{Job, ReportGroup, Stage, SteadyState, Workload};
 
-use crate::Converted;
 use crate::back::{Reasons, header, losses};
 use crate::draft::Draft;
 use crate::normal::normal_form;
+use crate::{Converted, Origin};
 
 use section::Section;
 
@@ -61,7 +61,7 @@ const REASONS: Reasons = Reasons {
 };
 
 /// The workload as a job file.
-pub fn convert(workload: &Workload, source: &str) -> Converted {
+pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
     let weighted = with_small_weights(workload);
     let Workload { stages, seed } = &weighted;
     let mut draft = Draft::default();
@@ -125,7 +125,7 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
     let read = back::read(&body).map(|read| back::with_directories_of(workload, read));
     let losses = losses(workload, &draft, read, REASONS);
     Converted {
-        text: format!("{}{body}", header("#", source, &losses)),
+        text: format!("{}{body}", header("#", origin, &losses)),
         losses,
     }
 }

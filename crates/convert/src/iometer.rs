@@ -18,10 +18,10 @@ use fathom_workload::{
     BufferContents, Features, Filling, Job, Limits, Stage, SyncPolicy, Target, Workload,
 };
 
-use crate::Converted;
 use crate::back::{Reasons, header, losses};
 use crate::draft::Draft;
 use crate::normal::normal_form;
+use crate::{Converted, Origin};
 
 use names::SpecNames;
 use spec::Lines;
@@ -137,7 +137,7 @@ struct Part {
 }
 
 /// The workload as a configuration.
-pub fn convert(workload: &Workload, source: &str) -> Converted {
+pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
     let normal = normal_form(workload);
     let Workload {
         stages,
@@ -187,9 +187,9 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
             icf.managers[part.manager].work(part.hand, index, spec);
         }
     }
-    let body = text::body(&icf, source);
+    let body = text::body(&icf, origin.source);
     let losses = losses(workload, &draft, read(&text::file("", &body)), REASONS);
-    let comments = text::wrapped(&header("'", source, &losses));
+    let comments = text::wrapped(&header("'", origin, &losses));
     Converted {
         text: text::file(&comments, &body),
         losses,

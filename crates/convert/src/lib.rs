@@ -71,6 +71,15 @@ impl Dialect {
     }
 }
 
+/// What a text says of where it comes from: `Written by VERB SOURCE.`
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    /// The verb that writes it, and what the source is to it.
+    pub verb: &'a str,
+    /// What it was made of.
+    pub source: &'a str,
+}
+
 /// A workload in a dialect's text.
 #[derive(Debug, Clone)]
 pub struct Converted {
@@ -89,12 +98,18 @@ impl Converted {
 
 /// Writes `workload` in the words of `to`. `source` names where it came from, for a comment.
 pub fn convert(workload: &Workload, to: Dialect, source: &str) -> Converted {
+    let verb = "`fathom convert` from";
+    write(workload, to, Origin { verb, source })
+}
+
+/// The same for another verb, which the text names.
+pub fn write(workload: &Workload, to: Dialect, origin: Origin<'_>) -> Converted {
     match to {
-        Dialect::Fio => fio::convert(workload, source),
-        Dialect::Diskspd => diskspd::convert(workload, source),
-        Dialect::Vdbench => vdbench::convert(workload, source),
-        Dialect::Iometer => iometer::convert(workload, source),
-        Dialect::Native => native::convert(workload, source),
+        Dialect::Fio => fio::convert(workload, origin),
+        Dialect::Diskspd => diskspd::convert(workload, origin),
+        Dialect::Vdbench => vdbench::convert(workload, origin),
+        Dialect::Iometer => iometer::convert(workload, origin),
+        Dialect::Native => native::convert(workload, origin),
     }
 }
 

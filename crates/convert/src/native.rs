@@ -2,13 +2,13 @@
 
 use fathom_workload::{Workload, native};
 
-use crate::Converted;
+use crate::{Converted, Origin};
 
 /// The workload as a native file.
-pub fn convert(workload: &Workload, source: &str) -> Converted {
+pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
     let text = format!(
         "{}\n{}",
-        crate::back::header("#", source, &[]),
+        crate::back::header("#", origin, &[]),
         native::write(workload)
     );
     Converted {

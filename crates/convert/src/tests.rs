@@ -500,6 +500,20 @@ fn read_script(text: &str) -> Result<Workload, Diagnostics> {
     diskspd::back::read(&lines.map(words).collect::<Vec<_>>())
 }
 
+#[test]
+fn every_dialect_names_the_verb_that_wrote_it() {
+    let workload = preset("quick", "/mnt/data").unwrap();
+    let verb = "`fathom plan` for";
+    for dialect in Dialect::ALL {
+        let source = "an app";
+        let written = write(&workload, dialect, Origin { verb, source }).text;
+        assert!(written.contains("Written by `fathom plan` for an app."));
+        assert!(!written.contains("fathom convert"), "{written}");
+        let converted = convert(&workload, dialect, source).text;
+        assert!(converted.contains("Written by `fathom convert` from an app."));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, max_global_rejects: 200, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::default() })]
 

@@ -26,10 +26,10 @@ use fathom_dialects::vdbench;
 use fathom_units::{Nanos, Percent};
 use fathom_workload::{Features, Job, Limits, Stage, Workload};
 
-use crate::Converted;
 use crate::back::{Reasons, header, losses};
 use crate::draft::Draft;
 use crate::normal::normal_form;
+use crate::{Converted, Origin};
 
 use general::General;
 use priorities::Priorities;
@@ -114,7 +114,7 @@ struct Writer {
 }
 
 /// The workload as a parameter file.
-pub fn convert(workload: &Workload, source: &str) -> Converted {
+pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
     let normal = normal_form(workload);
     let Workload {
         stages,
@@ -176,7 +176,7 @@ pub fn convert(workload: &Workload, source: &str) -> Converted {
     let body = writer.text(&hosts);
     let losses = losses(workload, &writer.draft, read(&body), REASONS);
     Converted {
-        text: format!("{}\n{body}", header("*", source, &losses)),
+        text: format!("{}\n{body}", header("*", origin, &losses)),
         losses,
     }
 }

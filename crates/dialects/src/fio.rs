@@ -46,6 +46,7 @@ pub use input::{
     WindowValue,
 };
 pub use lexer::looks_like_job_file;
+pub use plan::lacks_jobs;
 pub use self_tests::{CounterAt, Counters, NO_COUNTERS, checksum_names, checksum_speed, counters};
 pub use table::{belongs_to_engine, is_option, syncs_file_systems};
 pub use write::{

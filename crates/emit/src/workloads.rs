@@ -1,6 +1,6 @@
 //! The need as a workload of a peer, to verify the real thing with.
 
-use fathom_convert::{Dialect, convert};
+use fathom_convert::{Dialect, Origin, write};
 use fathom_workload::{Place, Workload, native};
 
 use crate::Script;
@@ -14,7 +14,11 @@ pub fn text(build: &Build<'_>, dialect: Dialect) -> Result<Script, String> {
     if dialect == Dialect::Diskspd {
         on_drives(&mut workload, build)?;
     }
-    let converted = convert(&workload, dialect, &build.app);
+    let origin = Origin {
+        verb: "`fathom plan` for",
+        source: &build.app,
+    };
+    let converted = write(&workload, dialect, origin);
     let mut notes: Vec<String> = converted.losses.iter().map(ToString::to_string).collect();
     if build.machines.len() > 1 {
         notes.push(format!(
@@ -24,12 +28,7 @@ pub fn text(build: &Build<'_>, dialect: Dialect) -> Result<Script, String> {
         ));
     }
     Ok(Script {
-        // The dialects' writers name the verb that they serve.
-        text: converted.text.replacen(
-            "Written by `fathom convert` from",
-            "Written by `fathom plan` for",
-            1,
-        ),
+        text: converted.text,
         notes,
     })
 }

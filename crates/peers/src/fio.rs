@@ -46,7 +46,13 @@ pub fn fio(arguments: &[String], console: &dyn Console) -> Code {
     let done = done.unwrap_or_else(|| {
         // As with fio the file is there whatever becomes of the jobs.
         let output = Output::open(path.as_deref(), console)?;
-        let input = fio::read(&theirs, &read_context())?;
+        let input = fio::read(&theirs, &read_context()).map_err(|complaints| {
+            // As with fio the options are shown, too, on standard output, where there are no jobs.
+            if fio::lacks_jobs(&complaints) {
+                console.print(&fio::general_help());
+            }
+            Failure::from(complaints)
+        })?;
         tell_warnings(&input.warnings, console);
         act(&input, &ours, output, console)
     });
@@ -191,4 +197,52 @@ fn act(
     }
     output.close()?;
     Ok(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Heard {
+        out: Mutex<String>,
+        err: Mutex<String>,
+    }
+
+    impl Console for Heard {
+        fn print(&self, text: &str) {
+            self.out.lock().unwrap().push_str(text);
+        }
+
+        fn tell(&self, line: &str) {
+            self.err.lock().unwrap().push_str(line);
+        }
+
+        fn draw(&self, _: &str) {}
+
+        fn is_terminal(&self) -> bool {
+            false
+        }
+
+        fn columns(&self) -> Option<usize> {
+            None
+        }
+    }
+
+    #[test]
+    fn options_are_shown_where_there_are_no_jobs() {
+        for words in [&[][..], &["--bs=4k".to_owned()]] {
+            let heard = Heard::default();
+            assert_eq!(fio(words, &heard), Code::Unexpected);
+            assert_eq!(heard.out.into_inner().unwrap(), fio::general_help());
+            let told = heard.err.into_inner().unwrap();
+            assert!(told.starts_with("error: no jobs defined"), "{told}");
+        }
+        let heard = Heard::default();
+        let words = ["--name=a", "--rw=sideways"].map(str::to_owned);
+        assert_eq!(fio(&words, &heard), Code::Unexpected);
+        assert_eq!(heard.out.into_inner().unwrap(), "");
+    }
 }

@@ -28,8 +28,15 @@ use super::verify::{self, StatePlace};
 pub const MAX_JOBS: u64 = 4096;
 /// Most targets of all jobs together.
 const MAX_TARGETS: usize = 1 << 20;
+/// What is said where there are no jobs.
+const NO_JOBS: &str = "no jobs defined";
 /// fio's own seed.
 const SEED: u64 = 0x89;
+
+/// Whether it is the lack of jobs that is complained about, where fio shows its options.
+pub fn lacks_jobs(complaints: &Diagnostics) -> bool {
+    complaints.0.iter().any(|one| one.message == NO_JOBS)
+}
 
 /// Builds the whole input; `None` after an error, which is said.
 pub fn build(
@@ -44,8 +51,7 @@ pub fn build(
     let mut action = line.action.clone().unwrap_or(Action::Run);
     let no_jobs = planner.jobs.is_empty();
     if no_jobs && action == Action::Run && !diagnostics.has_errors() {
-        diagnostics
-            .push(Diagnostic::error("no jobs defined").hint("name a job file, or --name=JOB"));
+        diagnostics.push(Diagnostic::error(NO_JOBS).hint("name a job file, or --name=JOB"));
     }
     remove_doubles(diagnostics);
     if line.warnings_fatal && !diagnostics.0.is_empty() {

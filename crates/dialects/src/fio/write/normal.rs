@@ -143,6 +143,11 @@ fn direction(out: &mut String, name: &str, way: &Way, group: &GroupWay, entry: &
     let (own, other) = prefixes(meta);
     let digits = meta.significant_figures;
     let rate = way.bytes_per_second();
+    // fio shows the sum beside the directions without units of its rates.
+    let unit = match (name, meta.unified) {
+        ("mixed", Unified::Both) => Unit::None,
+        _ => rate_unit(meta),
+    };
     let _ = writeln!(
         out,
         "  {name}: IOPS={}, BW={} ({})({}/{}msec)",
@@ -152,8 +157,8 @@ fn direction(out: &mut String, name: &str, way: &Way, group: &GroupWay, entry: &
             Prefixes::Decimal,
             Unit::None
         ),
-        figure(rate, digits, own, rate_unit(meta)),
-        figure(rate, digits, other, rate_unit(meta)),
+        figure(rate, digits, own, unit),
+        figure(rate, digits, other, unit),
         figure(way.bytes, digits, own, Unit::Bytes),
         way.runtime_ms
     );

@@ -229,6 +229,26 @@ fn what_is_told_as_one_is_issued_as_reads() {
 }
 
 #[test]
+fn the_sum_beside_the_directions_has_rates_without_units() {
+    let line = |unified: &str| {
+        let unified = format!("--unified_rw_reporting={unified}");
+        let input = input(&["--name=a", "--size=8m", "--ioengine=null", &unified]);
+        let results = results(&input.workload);
+        let text = write_normal(&input, &run(&results));
+        let line = text.lines().find(|line| line.contains("  mixed: "));
+        line.and_then(|line| Some(line.split_once("BW=")?.1.to_owned()))
+    };
+    assert_eq!(
+        line("both").as_deref(),
+        Some("4000Ki (4096k)(8000KiB/2000msec)")
+    );
+    assert_eq!(
+        line("mixed").as_deref(),
+        Some("4000KiB/s (4096kB/s)(8000KiB/2000msec)")
+    );
+}
+
+#[test]
 fn text_before_a_run() {
     let arguments = [
         "--ioengine=null",

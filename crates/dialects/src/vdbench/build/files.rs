@@ -233,6 +233,11 @@ impl Builder<'_> {
     /// Pairs of size and percent, one size, or `(average,0)`.
     fn file_sizes(&mut self, parameter: &Parameter) -> Option<FileSizes> {
         let numbers = self.values.numbers(parameter, Unit::Size)?;
+        if numbers.as_slice() == [0.0] {
+            let hint = "give at least 1; `operation=create` writes nothing into a file";
+            self.refuse(parameter, "files of no bytes are not taken here", hint);
+            return None;
+        }
         let good = numbers
             .iter()
             .all(|number| number.fract() == 0.0 || *number <= 100.0);
@@ -308,7 +313,7 @@ impl Builder<'_> {
             match found {
                 Some("threads") => work.threads = self.threads(parameter).unwrap_or(work.threads),
                 Some("xfersize" | "xfersizes") => {
-                    let size = self.values.count(parameter, Unit::Size, 512);
+                    let size = self.values.count(parameter, Unit::Size, 1);
                     work.xfersize = size.unwrap_or(work.xfersize);
                 }
                 Some("openflags") => work.openflags = Some(self.values.openflags(parameter)),
@@ -386,7 +391,7 @@ impl Builder<'_> {
     }
 
     /// Transfers on files, which may be of any one size.
-    fn set_xfersize(&mut self, parameter: &Parameter) -> Option<Xfersize> {
+    pub(super) fn set_xfersize(&mut self, parameter: &Parameter) -> Option<Xfersize> {
         let one = match parameter.values.as_slice() {
             [word] => parse_number(&word.text, Unit::Size),
             _ => None,
@@ -400,6 +405,14 @@ impl Builder<'_> {
     }
 
     fn fileselect(&mut self, parameter: &Parameter) -> Option<FileSelect> {
+        if let [word] = parameter.values.as_slice()
+            && word.text.to_ascii_lowercase().starts_with('e')
+        {
+            let hint =
+                "select random or sequential; `operation=create` makes files that are missing";
+            self.refuse(parameter, "empty files are not selected here", hint);
+            return None;
+        }
         let words: Vec<String> = parameter
             .values
             .iter()

@@ -549,7 +549,13 @@ impl Builder<'_> {
                 values: vec![word],
                 ..parameter.clone()
             };
-            self.xfersize(&one).map(LoopValue::Xfersize)
+            // Runs on files take transfers of any one size.
+            let size = if self.built.wds.is_empty() {
+                self.set_xfersize(&one)
+            } else {
+                self.xfersize(&one)
+            };
+            size.map(LoopValue::Xfersize)
         });
         sizes.collect()
     }

@@ -130,6 +130,11 @@ impl Builder<'_> {
                     .count(parameter, Unit::Size, 1)
                     .map(|number| number as u32);
             }
+            "streams" if parameter.values.len() == 2 => self.refuse(
+                parameter,
+                "streams of a given size are not taken here",
+                "write `streams=n`, equal parts of the SD, and choose the part that is worked on with `range=`",
+            ),
             "streams" => {
                 let streams = self.values.count(parameter, Unit::Size, 0).unwrap_or(0);
                 if streams > 10_000 {
@@ -179,7 +184,10 @@ impl Builder<'_> {
         let bad_size = "a transfer size is no multiple of 512 up to 1g";
         match numbers.as_slice() {
             [one] if is_size(*one) => Some(Xfersize::One(*one as u64)),
-            [_] => complain(self, bad_size.to_owned(), "give a multiple of 512"),
+            [_] => {
+                let hint = "give a multiple of 512, or work on files with `fwd=`, which takes one size of any length";
+                complain(self, bad_size.to_owned(), hint)
+            }
             [least, most, step] => {
                 let [least, most, align] = [*least, *most, *step];
                 if !(is_size(least) && is_size(most) && is_size(align) && least <= most) {

@@ -14,6 +14,15 @@ use super::{Pages, Rate, csv, histogram, set_row, skew};
 /// Use of the processors in percent from which on it is warned.
 const BUSY: f64 = 80.0;
 
+/// An FWD's share of what a run on files was asked for, in percent.
+struct ComparedFwd {
+    fwd: usize,
+    /// Operations a second.
+    rate: f64,
+    asked: f64,
+    seen: f64,
+}
+
 impl Report {
     pub(super) fn write_averages(&mut self, pages: &mut dyn Pages, now: u64) {
         let run = self.run_layout().clone();
@@ -109,13 +118,13 @@ impl Report {
     }
 
     /// Requested and observed shares of FWDs, where some ask for one.
-    fn set_shares(&self) -> Vec<String> {
+    fn compared_fwds(&self) -> Vec<ComparedFwd> {
         let run = self.run_layout();
         let fwds = self.used(|kind| match kind {
             Kind::Wd(wd) => Some(wd),
             _ => None,
         });
-        if fwds.len() < 2 || run.skews.is_empty() {
+        if fwds.len() < 2 || run.skews.is_empty() || run.is_format {
             return Vec::new();
         }
         let rate = |tally: &Tally| {
@@ -123,22 +132,40 @@ impl Report {
             figures.rate(figures.requested)
         };
         let total: f64 = fwds.iter().map(|(_, tally)| rate(tally)).sum();
+        if total <= 0.0 {
+            return Vec::new();
+        }
+        let compared = fwds.iter().map(|(fwd, tally)| {
+            let asked = run.skews.iter().find(|(other, _)| other == fwd);
+            ComparedFwd {
+                fwd: *fwd,
+                rate: rate(tally),
+                asked: asked.map_or(0.0, |(_, percent)| *percent),
+                seen: rate(tally) * 100.0 / total,
+            }
+        });
+        compared.collect()
+    }
+
+    /// The table of them.
+    fn set_shares(&self) -> Vec<String> {
+        let compared = self.compared_fwds();
+        if compared.is_empty() {
+            return Vec::new();
+        }
         let mut lines = vec![
             String::new(),
             "Skew asked for and observed.".to_owned(),
             "FWD          ops/sec  requested  actual   delta".to_owned(),
         ];
-        for (fwd, tally) in fwds {
-            let asked = run.skews.iter().find(|(other, _)| *other == fwd);
-            let asked = asked.map_or(0.0, |(_, percent)| *percent);
-            let seen = rate(tally) * 100.0 / total.max(f64::MIN_POSITIVE);
+        for one in compared {
             lines.push(format!(
                 "{:11} {:>8} {:>9}% {:>6}% {:>+6.2}%",
-                self.layout.wds[fwd],
-                rounded(rate(tally), 0),
-                rounded(asked, 2),
-                rounded(seen, 2),
-                seen - asked
+                self.layout.wds[one.fwd],
+                rounded(one.rate, 0),
+                rounded(one.asked, 2),
+                rounded(one.seen, 2),
+                one.seen - one.asked
             ));
         }
         lines
@@ -287,8 +314,12 @@ impl Report {
             Kind::Wd(wd) => Some(wd),
             _ => None,
         });
+        if run.on_files {
+            self.warn_of_set_skew(pages, of_day);
+            return;
+        }
         let all: u64 = wds.iter().map(|(_, tally)| tally.ios()).sum();
-        if run.on_files || all == 0 || matches!(run.rate, Rate::Max | Rate::Curve) {
+        if all == 0 || matches!(run.rate, Rate::Max | Rate::Curve) {
             return;
         }
         let off = wds.iter().rev().filter_map(|(wd, tally)| {
@@ -298,11 +329,27 @@ impl Report {
             (*asked > 0.0).then_some((*wd, (seen - asked).abs()))
         });
         let most = off.max_by(|(_, one), (_, other)| one.total_cmp(other));
-        let Some((wd, off)) = most.filter(|(_, off)| *off > 1.0) else {
+        if let Some((wd, off)) = most {
+            self.tell_skew(pages, of_day, ("wd", wd, off));
+        }
+    }
+
+    /// The same for FWDs, which are held to their shares at any rate.
+    fn warn_of_set_skew(&self, pages: &mut dyn Pages, of_day: &str) {
+        let off = self.compared_fwds().into_iter();
+        let off = off.map(|one| (one.fwd, (one.seen - one.asked).abs()));
+        if let Some((fwd, off)) = off.max_by(|(_, one), (_, other)| one.total_cmp(other)) {
+            self.tell_skew(pages, of_day, ("fwd", fwd, off));
+        }
+    }
+
+    fn tell_skew(&self, pages: &mut dyn Pages, of_day: &str, told: (&str, usize, f64)) {
+        let (kind, wd, off) = told;
+        if off <= 1.0 {
             return;
-        };
+        }
         let line = format!(
-            "Observed Workload skew for wd={} delta greater than 1% ({}). See skew.html for details",
+            "Observed Workload skew for {kind}={} delta greater than 1% ({}). See skew.html for details",
             self.layout.wds[wd],
             rounded(off, 2)
         );

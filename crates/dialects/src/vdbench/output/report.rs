@@ -452,16 +452,10 @@ impl Report {
         }
     }
 
-    /// Counts what completed after the last interval, too short a time for a row, with the rest of the run.
-    fn fold_rest(&mut self) {
-        self.closed += self.parts[0].interval.length;
+    /// Leaves out what completed after the last interval, too short a time for a row: an average is one of rows.
+    fn drop_rest(&mut self) {
         for part in &mut self.parts {
-            let rest = std::mem::take(&mut part.interval);
-            if part.average.length > Nanos::ZERO {
-                part.average.append(&rest);
-            } else {
-                part.before.append(&rest);
-            }
+            part.interval = Tally::new();
         }
     }
 
@@ -561,11 +555,10 @@ impl Report {
         let rest = self.parts[0].interval.length;
         if self.interval > 0 && end == RunEnd::Enough {
             // It ended with the last interval: the moment until all workers knew is none.
-            for part in &mut self.parts {
-                part.interval = Tally::new();
-            }
+            self.drop_rest();
         } else if self.interval > 0 && rest < SLACK {
-            self.fold_rest();
+            self.closed += rest;
+            self.drop_rest();
         }
         self.close(pages, now);
         self.average_all();

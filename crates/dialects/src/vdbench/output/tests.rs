@@ -335,8 +335,40 @@ fn a_run_that_ends_within_its_first_interval_is_averaged_over_it() {
     );
 }
 
+/// Of one interval that counts the average is that interval's row, behind a warm-up and where the first interval is all.
 #[test]
-fn what_completes_after_the_last_interval_has_no_row_and_is_counted() {
+fn the_average_of_one_interval_is_its_row() {
+    for (warmup, rows) in [(1, 2), (0, 2), (0, 1)] {
+        let mut files = Files::default();
+        let runs = vec![run("r", warmup, 2, &[(0, 0, 0)])];
+        let mut report = Report::new(layout(runs), &mut files, NOW);
+        report.run_starts(&mut files, 0, None, NOW);
+        let intervals = (0..rows).map(|row| (1000, 10 + 990 * row));
+        for (millis, ios) in intervals.chain([(90, 5)]) {
+            let job = [Some(stats(ios, 8192, 404_000)), None, None];
+            let jobs = [JobSecond {
+                job: 0,
+                directions: &job,
+                set: &NO_SET,
+            }];
+            report.second(&mut files, (NOW, Nanos::from_millis(millis)), &jobs, None);
+        }
+        report.run_ends(&mut files, RunEnd::Over, NOW);
+        let lines = files.lines("summary.html");
+        let figures = |label: String| {
+            let line = lines.iter().find(|line| line.contains(&label));
+            line.unwrap().split_once(&label).unwrap().1.to_owned()
+        };
+        let average = figures(format!(" avg_{rows}-{rows} "));
+        assert_eq!(
+            average.trim(),
+            figures(format!("           {rows} ")).trim()
+        );
+    }
+}
+
+#[test]
+fn what_completes_after_the_last_interval_is_in_no_row_and_no_average() {
     let mut files = Files::default();
     let runs = vec![run("r", 1, 1, &[(0, 0, 0)])];
     let mut report = Report::new(layout(runs), &mut files, NOW);
@@ -351,10 +383,7 @@ fn what_completes_after_the_last_interval_has_no_row_and_is_counted() {
         report.second(&mut files, (NOW, Nanos::from_millis(millis)), &jobs, None);
     }
     let average = report.run_ends(&mut files, RunEnd::Over, NOW);
-    assert_eq!(
-        (average.ios(), average.length),
-        (1005, Nanos::from_millis(1005))
-    );
+    assert_eq!((average.ios(), average.length), (1000, Nanos::from_secs(1)));
     let lines = files.lines("summary.html");
     let row = lines.last().unwrap();
     assert!(row.contains("     avg_2-2     1000.0 "), "{row}");

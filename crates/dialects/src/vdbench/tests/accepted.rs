@@ -379,6 +379,12 @@ fn hosts_by_their_old_keyword_and_odd_transfers_on_files_are_taken() {
     let text = "fsd=f,anchor=/a,files=1,size=64k\nfwd=w,fsd=f,operation=read,xfersize=1000\nrd=r,fwd=w,fwdrate=max";
     let job = &read(text).workload.stages[0].jobs[0];
     assert_eq!(job.block.largest(job.mix).get(), 1000);
+    let text = "fsd=f,anchor=/a,files=1,size=64k\nfwd=format,xfersize=100\nfwd=w,fsd=f,operation=read\n\
+                rd=r,fwd=w,fwdrate=max,forxfersize=(1000,333)";
+    let input = read(text);
+    let jobs = input.workload.stages.iter().map(|stage| &stage.jobs[0]);
+    let sizes: Vec<u64> = jobs.map(|job| job.block.largest(job.mix).get()).collect();
+    assert_eq!(sizes, [1000, 333]);
 }
 
 /// A simulation shows runs once, however often they would be repeated.

@@ -293,6 +293,41 @@ fn utilities_are_told_what_does_the_same() {
     }
 }
 
+/// What Vdbench takes and Fathom does not is refused for what it is, with what does the same.
+#[test]
+fn sizes_and_choices_that_are_not_done_name_what_is() {
+    let fsd = "fsd=f,anchor=/a,files=1";
+    for (text, said, remedy) in [
+        (
+            "sd=s,lun=/x,size=1g\nwd=w,sd=s,streams=(2,1m)\nrd=r,wd=w,iorate=max".to_owned(),
+            "streams of a given size",
+            "`streams=n`",
+        ),
+        (
+            "sd=s,lun=/x,size=1g\nwd=w,sd=s,xfersize=1000\nrd=r,wd=w,iorate=max".to_owned(),
+            "no multiple of 512",
+            "`fwd=`",
+        ),
+        (
+            format!("{fsd},size=4k\nfwd=w,fsd=f,fileselect=empty\nrd=r,fwd=w,fwdrate=max"),
+            "empty files are not selected",
+            "`operation=create`",
+        ),
+        (
+            format!("{fsd},size=0\nfwd=w,fsd=f\nrd=r,fwd=w,fwdrate=max"),
+            "files of no bytes",
+            "`operation=create`",
+        ),
+    ] {
+        let words = ["-f", "p"].map(str::to_owned);
+        let Err(complaints) = crate::vdbench::read(&words, &memory(&[("p", &text)])) else {
+            panic!("taken: {text}");
+        };
+        let told = complaints.to_string();
+        assert!(told.contains(said) && told.contains(remedy), "{told}");
+    }
+}
+
 /// The same of what stands with an SD or a WD.
 #[test]
 fn what_is_not_done_with_a_storage_or_workload_is_refused_by_name() {

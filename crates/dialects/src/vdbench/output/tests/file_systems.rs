@@ -101,6 +101,31 @@ fn played() -> (Report, Files) {
     (report, files)
 }
 
+#[test]
+fn a_share_of_an_fwd_that_was_missed_is_told_in_a_box() {
+    let told = |asked: [f64; 2]| {
+        let mut files = Files::default();
+        let mut layout = file_layout();
+        layout.runs[0].skews = vec![(0, asked[0]), (1, asked[1])];
+        let mut report = Report::new(layout, &mut files, NOW);
+        report.run_starts(&mut files, 0, None, NOW);
+        for number in 1..=3 {
+            second(&mut report, &mut files, number, [75, 75, 75, 25], [1000; 4]);
+        }
+        report.run_ends(&mut files, RunEnd::Over, NOW + 3_014_000_000);
+        let summary = files.pages["summary.html"].clone();
+        let line = summary.lines().find(|line| line.contains("Observed"));
+        line.map(|line| line.split_once(" * ").unwrap().1.to_owned())
+    };
+    assert_eq!(told([75.0, 25.0]), None);
+    let line = told([70.0, 30.0]).unwrap();
+    let named = "Observed Workload skew for fwd=fwd";
+    assert!(
+        line.starts_with(named) && line.contains(" delta greater than 1% (5.00). "),
+        "{line}"
+    );
+}
+
 /// As in files of 5.04.07 with a format, without, and with FWDs that ask for much.
 #[test]
 fn operations_have_columns_where_a_file_does_them() {
