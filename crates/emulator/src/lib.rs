@@ -52,5 +52,4 @@ pub use listen::ListenError;
 pub use mount::MountError;
 pub use order::OrderError;
 pub use run::run;
-pub use script::ScriptError;
 pub use tls::{TlsArgs, TlsError};

@@ -52,7 +52,7 @@ pub enum OrderError {
     #[error("no order was given; orders are:\n{GRAMMAR}")]
     Empty,
     /// Words are missing, or too many.
-    #[error("`{order}` takes {takes}{}", given(words))]
+    #[error("`{order}` takes {takes}{}", given(order, words))]
     Words {
         /// The order.
         order: String,
@@ -93,16 +93,25 @@ fn unless_told(word: &str, why: &str) -> String {
     }
 }
 
-/// That an order was given other words than it takes.
-fn given(words: &[String]) -> String {
+/// That an order was given other words than it takes, and how it is written.
+fn given(order: &str, words: &[String]) -> String {
     let is_ours = |word: &String| word == "--control" || word.starts_with("--control=");
     if words.iter().any(is_ours) {
         return "\n  hint: `--control` stands before the order".to_owned();
     }
-    match words {
+    let was_given = match words {
         [] => String::new(),
         words => format!(", and was given `{}`", words.join(" ")),
-    }
+    };
+    let example = match order {
+        "crash" => "crash --vm db1",
+        "slow" => "slow data 10",
+        "eio" => "eio data 5%",
+        "limits" => "limits data iops=500 bandwidth=200MB/s",
+        "stats" => "stats",
+        _ => return format!("{was_given}\n  hint: write it as `{order} data`"),
+    };
+    format!("{was_given}\n  hint: write it as `{example}`")
 }
 
 impl Order {
@@ -306,12 +315,19 @@ mod tests {
                 "detach data log",
                 "`detach` takes one part of the storage, and was given `data log`",
             ),
-            ("slow data", "`slow` takes"),
+            (
+                "slow data",
+                "`slow` takes a part of the storage and a factor, and was given `data`\n  hint: write it as `slow data 10`",
+            ),
             ("slow data fast", "`fast` is no factor"),
             ("eio data 500%", "`500%` is more than 100%"),
             ("eio data 5", "`5` has no unit; expected a percentage"),
             ("eio data 0.001%", "`0.001%` cannot be read: the smallest"),
-            ("limits data", "`limits` takes"),
+            (
+                "limits data",
+                "`limits` takes a part of the storage, and `iops=N`, `bandwidth=RATE` or both, and was given `data`\n  \
+                 hint: write it as `limits data iops=500",
+            ),
             ("limits data size=3", "`size=3` cannot be read: a limit is"),
             (
                 "limits data iops",

@@ -354,13 +354,10 @@ fn faults(
     exports: &ExportTable,
     storage: &Storage,
 ) -> Result<Vec<Fault>, Failure> {
-    let Some(path) = &args.faults else {
-        return Ok(Vec::new());
-    };
-    let faults = script::read(path, args.seed)?;
-    let checked = script::check(path, &faults, exports, storage);
-    checked.map_err(|error| Failure::new(Code::Input, error))?;
-    Ok(faults)
+    match &args.faults {
+        None => Ok(Vec::new()),
+        Some(path) => script::read(path, args.seed, exports, storage),
+    }
 }
 
 /// A way for orders, at the place asked for or the usual one.

@@ -228,6 +228,22 @@ fn figures_of_no_load_are_refused_in_words() {
 }
 
 #[test]
+fn a_latency_goal_of_nothing_is_refused() {
+    for goal in ["\"0ms\"", "{ p50 = \"1ms\", p99 = \"0s\" }"] {
+        let text = format!(
+            "name = \"a\"\n[[volume]]\nname = \"v\"\nlatency_goal = {goal}\n\
+             [[volume.period]]\nname = \"peak\"\niops = 5\n"
+        );
+        let told = Profile::read(&text, "p.toml").unwrap_err().to_string();
+        assert!(told.contains("`latency_goal` is 0"), "{told}");
+        assert!(
+            told.contains("p.toml:4:") && told.contains("hint: give the latency"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn percentiles_that_fall_are_refused() {
     #[track_caller]
     fn check(figures: &str, told: &str) {

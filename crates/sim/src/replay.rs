@@ -61,6 +61,9 @@ struct Replayed {
     counts: Counts,
 }
 
+/// What to do where a trace asks for what a design does not have.
+const OTHER_DESIGN: &str = "replay on the design that was served, or on one with volumes of the same names, as large as those";
+
 impl Replay {
     /// Looks a whole trace through; `name` is that of its file.
     ///
@@ -75,7 +78,7 @@ impl Replay {
                 Ok(None) => break,
                 Ok(Some(entry)) => entry,
                 Err(error) => {
-                    complaints.push(Diagnostic::error(format!("{name}, {error}")));
+                    complaints.push(unreadable(name, &error));
                     if matches!(error, TraceError::Io { .. }) {
                         break;
                     }
@@ -90,7 +93,7 @@ impl Replay {
                 let found = located(of_trace, design);
                 let found = found.map_err(|message| {
                     let message = format!("{name}, line {}: {message}", entry.line);
-                    complaints.push(Diagnostic::error(message));
+                    complaints.push(Diagnostic::error(message).hint(OTHER_DESIGN));
                 });
                 volumes.push(found.ok());
             }
@@ -100,12 +103,13 @@ impl Replay {
                     .add(&entry, design.capacity(replayed.volume))
             {
                 let message = format!("{name}, line {}: {message}", entry.line);
-                complaints.push(Diagnostic::error(message));
+                complaints.push(Diagnostic::error(message).hint(OTHER_DESIGN));
             }
         }
         let Some((first, last)) = span.filter(|_| !complaints.has_errors()) else {
             if !complaints.has_errors() {
-                complaints.push(Diagnostic::error(format!("{name} holds no I/O")));
+                let none = Diagnostic::error(format!("{name} holds no I/O"));
+                complaints.push(none.hint("trace while clients do I/O (`fathom serve --trace`)"));
             }
             return Err(complaints);
         };
@@ -145,7 +149,8 @@ impl Replay {
             (one.volume, one.name.clone(), end)
         });
         let layout = Layout::new(design, ends);
-        let layout = layout.map_err(|_| refused("a volume is smaller than the trace"))?;
+        let layout =
+            layout.map_err(|_| refused("a volume is smaller than the trace", OTHER_DESIGN))?;
         let mut storage = Storage::new(design, &layout, self.workload.seed)?;
         for one in &self.volumes {
             if design.starts_warm(one.volume) {
@@ -225,8 +230,17 @@ fn located(name: &str, design: &Design) -> Result<Replayed, String> {
     })
 }
 
-fn refused(message: impl Into<String>) -> PredictError {
-    PredictError::Input(Diagnostics(vec![Diagnostic::error(message)]))
+/// A line that is none, or that the file does not give.
+fn unreadable(name: &str, error: &TraceError) -> Diagnostic {
+    let hint = match error {
+        TraceError::Io { .. } => "see that the file can be read to its end",
+        _ => "mend the line, or name a file as `fathom serve --trace` writes it",
+    };
+    Diagnostic::error(format!("{name}, {error}")).hint(hint)
+}
+
+fn refused(message: impl Into<String>, hint: &str) -> PredictError {
+    PredictError::Input(Diagnostics(vec![Diagnostic::error(message).hint(hint)]))
 }
 
 /// A replay under way.
@@ -289,7 +303,9 @@ impl<'a> Run<'a> {
         let mut events = 0;
         loop {
             let entry = trace.next_entry();
-            let entry = entry.map_err(|error| refused(format!("{name}, {error}")))?;
+            let entry = entry.map_err(|error| {
+                PredictError::Input(Diagnostics(vec![unreadable(name, &error)]))
+            })?;
             let arrival = entry.map(|entry| {
                 let since_first = entry.arrival.saturating_sub(self.replay.first);
                 self.start.saturating_add(since_first)
@@ -314,12 +330,13 @@ impl<'a> Run<'a> {
             self.go_to(arrival);
             self.submit(&entry)?;
             if self.outstanding > MOST_OUTSTANDING {
-                return Err(refused(format!(
+                let message = format!(
                     "{name}, line {}: {MOST_OUTSTANDING} I/Os are waiting {:.1} s after the first came; the design \
                      does not carry this trace",
                     entry.line,
                     self.elapsed().as_secs_f64()
-                )));
+                );
+                return Err(refused(message, "replay it on a design with higher limits"));
             }
         }
     }
@@ -344,7 +361,7 @@ impl<'a> Run<'a> {
         let Some(replayed) = known.filter(|one| end <= one.counts.end) else {
             let name = &self.replay.name;
             let message = format!("{name}, line {}: it changed while it was read", entry.line);
-            return Err(refused(message));
+            return Err(refused(message, "replay a copy that nobody writes to"));
         };
         let elapsed = self.elapsed();
         let (slot, number) = self.volumes[index].begin(elapsed, entry);

@@ -286,7 +286,8 @@ impl<'t> Entry<'t> {
                 span: text.span,
             }),
             Err(error) => {
-                complaints.error(&text.span, format!("`{key}`: {error}"), "");
+                let hint = instead(&error, like);
+                complaints.error(&text.span, format!("`{key}`: {error}"), &hint);
                 None
             }
         }
@@ -417,6 +418,22 @@ impl<'t> Entry<'t> {
     }
 }
 
+/// What to write in place of a quantity that cannot be read, where its complaint does not say so: it should be `like` this.
+fn instead(error: &ParseUnitError, like: &str) -> String {
+    let text = error.text.trim();
+    if text.starts_with(['-', '+']) {
+        return "write it without a sign".to_owned();
+    }
+    if like.starts_with("a rate of bytes") && text.parse::<Bytes>().is_ok_and(|_| !is_number(text))
+    {
+        return format!("a rate is bytes a second: write `{text}/s`");
+    }
+    if error.reason.contains("such as") {
+        return String::new();
+    }
+    format!("write {like}")
+}
+
 /// Whether a text is a whole number as TOML writes it.
 fn is_number(text: &str) -> bool {
     let digits = text.trim().replace('_', "");
@@ -445,6 +462,30 @@ mod tests {
         check::<Nanos>("a time with its unit, such as `30s`, `1.5ms` or `10min`");
         check::<Percent>("a percentage such as `70%`");
         check::<BytesPerSec>("a rate of bytes such as `500MB/s` or `64MiB/s`");
+    }
+
+    #[test]
+    fn a_quantity_that_cannot_be_read_is_told_what_to_write() {
+        #[track_caller]
+        fn check<T: FromStr<Err = ParseUnitError>>(value: &str, hint: Option<&str>) {
+            let text = format!("a = \"{value}\"");
+            let document = DeTable::parse(&text).unwrap();
+            let mut complaints = Complaints::new("x.toml", &text);
+            let entry = Entry::new("a design", document.get_ref(), &(0..1));
+            assert!(entry.quantity::<T>("a", &mut complaints).is_none());
+            assert_eq!(complaints.found.0[0].hint.as_deref(), hint, "{value}");
+        }
+        check::<Bytes>("-1", Some("write it without a sign"));
+        check::<Nanos>("-1s", Some("write it without a sign"));
+        check::<Bytes>(
+            "99999999TiB",
+            Some("write a size such as `4KiB`, `1.5GiB` or `500MB`"),
+        );
+        check::<Percent>("101%", Some("write a percentage such as `70%`"));
+        let rate = "a rate is bytes a second: write `500MB/s`";
+        check::<BytesPerSec>("500MB", Some(rate));
+        check::<BytesPerSec>("500", None);
+        check::<BytesPerSec>("fast", None);
     }
 
     #[test]

@@ -652,6 +652,22 @@ mod tests {
             },
             &[],
         );
+        check_job(
+            |job| {
+                anew(job);
+                job.mix = crate::Mix::WRITE;
+                job.targets[0].place = Place::Path("/mnt/data/file".to_owned());
+                job.features.files.sync_range = Some(crate::SyncRange {
+                    every: 8,
+                    wait_before: false,
+                    write: true,
+                    wait_after: false,
+                });
+            },
+            &[
+                "`sync_range` is of the files that were opened first, and each pass is to make others",
+            ],
+        );
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub(super) struct Difference {
     /// The same without names, to tell one difference in many jobs as one.
     key: String,
     values: [String; 2],
+    /// The place of the one document that has this table, where the other has none of its name.
+    alone: Option<usize>,
 }
 
 /// All differences of `second` from `first`, in the order of their paths.
@@ -22,32 +24,55 @@ pub(super) fn differences(first: &Value, second: &Value) -> Vec<Difference> {
     found
 }
 
-/// `found` in words: at most `most` keys, each told once with how often it differs in that way.
+/// `found` in words: at most `most` keys, each told once with how often it differs in that way; tables that one alone has are
+/// told by their names.
 pub(super) fn in_words(found: &[Difference], most: usize) -> String {
-    let mut told: Vec<(&Difference, usize)> = Vec::new();
+    let mut told: Vec<Vec<&Difference>> = Vec::new();
     for difference in found {
-        let same = |(told, _): &&mut (&Difference, usize)| {
-            told.key == difference.key && told.values == difference.values
+        let same = |others: &&mut Vec<&Difference>| {
+            let first = others[0];
+            first.key == difference.key
+                && first.values == difference.values
+                && first.alone == difference.alone
         };
         match told.iter_mut().find(same) {
-            Some((_, times)) => *times += 1,
-            None => told.push((difference, 1)),
+            Some(others) => others.push(difference),
+            None => told.push(vec![difference]),
         }
     }
     let more = told.len().saturating_sub(most);
-    let words = told.iter().take(most).map(|(difference, times)| {
-        let [first, second] = &difference.values;
-        let (name, often) = match times {
-            1 => (&difference.path, String::new()),
-            _ => (&difference.key, format!(" ({times} ×)")),
-        };
-        format!("`{name}` {first} → {second}{often}")
+    let words = told.iter().take(most).map(|alike| match alike[0].alone {
+        Some(place) => names_alone(alike, place),
+        None => change(alike),
     });
     let mut words = words.collect::<Vec<_>>().join(", ");
     if more > 0 {
         let _ = write!(words, " and {more} more (`--full`)");
     }
     words
+}
+
+/// A key with both its values, and in how many tables it differs so.
+fn change(alike: &[&Difference]) -> String {
+    let [first, second] = &alike[0].values;
+    let (name, often) = match alike {
+        [one] => (&one.path, String::new()),
+        more => (&more[0].key, format!(" ({} ×)", more.len())),
+    };
+    format!("`{name}` {first} → {second}{often}")
+}
+
+/// The names of tables that one of the two has alone.
+fn names_alone(alike: &[&Difference], place: usize) -> String {
+    const MOST: usize = 4;
+    let names = alike.iter().take(MOST);
+    let names: Vec<String> = names.map(|one| format!("`{}`", one.path)).collect();
+    let more = match alike.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let which = ["first", "second"][place];
+    format!("{}{more} in the {which} alone", names.join(", "))
 }
 
 fn walk(at: (String, String), pair: [&Value; 2], found: &mut Vec<Difference>) {
@@ -78,9 +103,13 @@ fn walk(at: (String, String), pair: [&Value; 2], found: &mut Vec<Difference>) {
             for name in names {
                 let sides = [first.get(name), second.get(name)];
                 let [Some(first), Some(second)] = sides else {
-                    let values = sides.map(|side| side.map_or("none", |_| "there").to_owned());
                     let (path, key) = below(&at, name, false);
-                    found.push(Difference { path, key, values });
+                    found.push(Difference {
+                        path,
+                        key,
+                        values: Default::default(),
+                        alone: Some(usize::from(sides[0].is_none())),
+                    });
                     continue;
                 };
                 walk(below(&at, name, false), [first, second], found);
@@ -89,7 +118,12 @@ fn walk(at: (String, String), pair: [&Value; 2], found: &mut Vec<Difference>) {
         [first, second] if first != second => {
             let (path, key) = at;
             let values = [first, second].map(short);
-            found.push(Difference { path, key, values });
+            found.push(Difference {
+                path,
+                key,
+                values,
+                alone: None,
+            });
         }
         _ => {}
     }
@@ -160,7 +194,17 @@ mod tests {
         check(
             &first,
             &json!({"job": [{"name": "x"}, {"name": "z"}], "seed": 1}),
-            "`job.y` there → none, `job.z` none → there",
+            "`job.y` in the first alone, `job.z` in the second alone",
+        );
+        let stages = |names: &[&str]| {
+            let tables = names.iter().map(|name| json!({ "name": name }));
+            json!({"stage": tables.collect::<Vec<_>>()})
+        };
+        check(
+            &stages(&["a", "b"]),
+            &stages(&["c", "d", "e", "f", "g"]),
+            "`stage.a`, `stage.b` in the first alone, \
+             `stage.c`, `stage.d`, `stage.e`, `stage.f` and 1 more in the second alone",
         );
     }
 }

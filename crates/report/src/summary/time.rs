@@ -129,8 +129,8 @@ fn uncached(repeats: &[&StageRecord]) -> bool {
     })
 }
 
-/// What the host caches served of the reads of all cached volumes, and how many these were; `None` where none came, or where an older record does not
-/// tell how many each of several volumes had.
+/// What the host caches served of the reads of all cached volumes, and how many these were; `None` where none came, or where
+/// an older record does not tell how many each of several volumes had.
 fn served(repeats: &[&StageRecord]) -> Option<(f64, u64)> {
     let rows = repeats.iter().flat_map(|stage| &stage.storage);
     let cached: Vec<_> = rows

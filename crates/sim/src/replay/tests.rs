@@ -137,10 +137,13 @@ fn everything_that_is_wrong_comes_at_once_with_its_line() {
         "t.csv, line 2: it ends at byte 1073745920",
         "t.csv, line 3: the design has no volume `c`; it has `a`, `b`",
         "t.csv, line 4: the arrival `x`",
+        "hint: replay on the design that was served",
+        "hint: mend the line, or name a file",
     ] {
         assert!(error.contains(part), "{error}");
     }
-    assert!(replayed("", &design).unwrap_err().contains("holds no I/O"));
+    let none = replayed("", &design).unwrap_err();
+    assert!(none.contains("holds no I/O\n  hint: trace while"), "{none}");
     let mut replay = Replay::new("t.csv", open("0,a,read,0,1,1,1,\n"), &design).unwrap();
     let other = open("0,a,read,0,2,1,1,\n");
     let error = replay.predict(other, &design, &mut Ignore, &|| false);

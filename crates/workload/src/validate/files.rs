@@ -38,6 +38,15 @@ fn check_made_anew(job: &Job, found: &mut Found) {
         let message = "a fresh file in a directory has no name under which it could be made anew";
         add(message, "give `path` the name of a file");
     }
+    if job.features.files.sync_range.is_some() {
+        let message =
+            "`sync_range` is of the files that were opened first, and each pass is to make others";
+        add(message, "leave `sync_range` or `made_anew` out");
+    }
+    if job.features.verify.is_some() {
+        let message = "what is written is to be read back, and each pass is to remove it";
+        add(message, "leave `verify` or `made_anew` out");
+    }
     if job.backend == Backend::Mmap {
         let message = "what is mapped into memory cannot be made anew";
         add(message, "use another backend");

@@ -4,8 +4,8 @@ use fathom_units::{Bytes, Percent};
 
 use super::Found;
 use crate::{
-    Access, Backend, Caching, Conditioning, Coverage, DedupeFrom, Direction, Job, Mix, Placement,
-    SequentialScope, SizeDraw, SizeRange,
+    Access, Backend, Caching, Conditioning, Coverage, DedupeFrom, Direction, ExistingFiles, Job,
+    Mix, Placement, SequentialScope, SizeDraw, SizeRange,
 };
 
 /// Largest I/O that a range of sizes may ask for.
@@ -167,7 +167,11 @@ fn check_conditioning(job: &Job, rules: &Placement, found: &mut Found) {
     if limits.time_based || limits.loops > 1 || limits.bytes.is_some() {
         refuse(
             "`conditioning` is one pass, as long as the flash asks for",
-            "leave `time_based`, `loops` and `bytes` out",
+            if job.existing == ExistingFiles::AsPeer {
+                "leave `time_based`, `loops` and `bytes` out"
+            } else {
+                "say `measure = \"one-pass\"`"
+            },
         );
     }
     if job.targets.len() != 1 || job.workers != 1 {

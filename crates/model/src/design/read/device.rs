@@ -94,7 +94,7 @@ fn read_device_size(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Optio
         complaints.error(
             &size.span,
             "`size` must be more than 0 and less than 8 EiB",
-            "",
+            "write what the device holds, such as `10TiB`",
         );
         return None;
     }
@@ -120,7 +120,9 @@ fn read_members(
     let disks = count.as_ref().map_or(1, |count| count.value);
     let rules = catalog.raid5();
     let parity = raid.as_ref().is_some_and(|raid| raid.value);
-    if let Some(raid) = raid.filter(|_| parity && disks < u64::from(rules.min_disks)) {
+    // Without their type there are no disks to count.
+    let too_few = parity && entry.has("type") && disks < u64::from(rules.min_disks);
+    if let Some(raid) = raid.filter(|_| too_few) {
         let message = format!("RAID-5 takes at least {} disks", rules.min_disks);
         complaints.error(&raid.span, message, "give the device more `disks`");
     }

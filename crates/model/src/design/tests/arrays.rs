@@ -45,6 +45,10 @@ fn arrays_that_cannot_be_are_refused() {
         ],
     );
     check(
+        &array("raid = '5'"),
+        &["5: `raid` says how the device is made of disks, but `type` does not say of which"],
+    );
+    check(
         &array("type = '10k'\ndisks = 2\nraid = '5'"),
         &["7: RAID-5 takes at least 3 disks"],
     );
@@ -63,5 +67,7 @@ fn offsets_on_a_device_have_63_bits() {
             &device(size),
             &["4: `size` must be more than 0 and less than 8 EiB"],
         );
+        let told = super::read(&device(size)).unwrap_err().to_string();
+        assert!(told.contains("hint: write what the device holds"), "{told}");
     }
 }

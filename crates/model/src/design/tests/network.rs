@@ -121,6 +121,10 @@ fn mistakes_name_the_rule() {
         &["9: `on` has `wm1`, but no machine of the design is named so"],
     );
     check(&case("rtt = 'soon'"), &["9: `soon` is no round trip"]);
+    check(&case("version = '4'"), &["9: `4` is no value of `version`"]);
+    let slow = super::read(&case("rtt = '1h'")).unwrap_err().to_string();
+    assert!(slow.contains("a round trip of more than"), "{slow}");
+    assert!(slow.contains("hint: write the time from request"), "{slow}");
     check(
         &case("rtt = { vm1 = 'near' }\non = ['vm1', 'vm2']"),
         &["9: `rtt` says nothing of `vm2`"],
