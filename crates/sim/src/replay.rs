@@ -234,7 +234,9 @@ fn located(name: &str, design: &Design) -> Result<Replayed, String> {
 fn unreadable(name: &str, error: &TraceError) -> Diagnostic {
     let hint = match error {
         TraceError::Io { .. } => "see that the file can be read to its end",
-        _ => "mend the line, or name a file as `fathom serve --trace` writes it",
+        TraceError::Malformed { .. } => {
+            "mend the line, or name a file as `fathom serve --trace` writes it"
+        }
     };
     Diagnostic::error(format!("{name}, {error}")).hint(hint)
 }

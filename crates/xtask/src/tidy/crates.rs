@@ -121,6 +121,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         &[
             "units",
             "diagnostics",
+            "tables",
             "stats",
             "workload",
             "catalog",
