@@ -241,7 +241,10 @@ fn a_script_stalls_a_volume_and_lets_it_go_on() {
         "bad.faults.toml",
     ];
     let (_, told) = expect_code(folder.path(), &words, 3);
-    assert!(told.contains("fault 1: `explode` is no order"), "{told}");
+    assert!(
+        told.contains("`do`: `explode` is no order") && told.contains("bad.faults.toml:3:6"),
+        "{told}"
+    );
     // What could not be carried out is told before anybody is served.
     let orders = [
         "stall nowhere",
@@ -257,14 +260,18 @@ fn a_script_stalls_a_volume_and_lets_it_go_on() {
     std::fs::write(folder.path().join("bad.faults.toml"), faults.concat()).unwrap();
     let (_, told) = expect_code(folder.path(), &words, 3);
     for wrong in [
-        "fault 1: `stall nowhere`:",
-        "fault 2: `crash --vm web`: the design has no machine `web`; it has db",
-        "fault 3: `warm db/none`: no volume is called `db/none`",
-        "fault 4: `detach db/cached`:",
+        "`do`: the storage has no part `nowhere`; it has",
+        "bad.faults.toml:3:6",
+        "`do`: the design has no machine `web`; it has db",
+        "bad.faults.toml:6:6",
+        "`do`: no volume is called `db/none`; there are",
+        "bad.faults.toml:9:6",
+        "`do`: `db/cached` is a part of a volume or machine",
+        "bad.faults.toml:12:6",
     ] {
         assert!(told.contains(wrong), "{wrong}: {told}");
     }
-    assert!(!told.contains("fault 5"), "{told}");
+    assert!(!told.contains("bad.faults.toml:15:6"), "{told}");
     served.ctl(&["warm", "db/backed"], 0);
 }
 
