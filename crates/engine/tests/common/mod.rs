@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fathom_engine::{EngineError, RunOptions, RunOutcome, StopFlag, run};
+use fathom_rawio::{Clock, sleep_until};
 use fathom_record::{Event, EventSink, Ignore};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
@@ -100,12 +101,14 @@ pub fn undisturbed<T: std::fmt::Debug>(
     is_right: impl Fn(&T) -> bool,
 ) -> T {
     let mut seen = Vec::new();
-    for _ in 0..MOST_ROUNDS {
+    for round in 1..=MOST_ROUNDS {
         let measured = measure();
         if is_right(&measured) {
             return measured;
         }
         seen.push(measured);
+        // Whatever disturbed it may last a second: the rounds of a short measurement are not all to fall into that.
+        sleep_until(Clock::now() + Nanos::from_millis(100 * round as u64));
     }
     panic!("in no round as it is to be: {seen:?}");
 }
