@@ -605,14 +605,7 @@ impl StageRun<'_> {
         if finished.clock_deviated && !notes.iter().any(|note| note == CLOCK_DEVIATED) {
             notes.push(CLOCK_DEVIATED.to_owned());
         }
-        if let Some(note) = finished.handed_over {
-            // A peer's own output has no place for it; a summary of Fathom's has.
-            let job = &self.stage.jobs[finished.stats.job];
-            if job.existing == ExistingFiles::AsPeer {
-                output.notes.push(note.clone());
-            }
-            notes.push(note);
-        }
+        notes.extend(finished.handed_over);
         output.lines.extend(finished.lines);
         output.result.workers.push(finished.stats);
     }
