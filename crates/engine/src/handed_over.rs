@@ -8,12 +8,13 @@
 use std::fs;
 
 use fathom_units::Percent;
-use fathom_workload::{Backend, Caching, Job};
+use fathom_workload::{Backend, Caching, Job, SyncPolicy};
 
 /// What a reader of the figures is told of `job`, of which the calling thread is worker number `worker`; of each job the first
 /// looks for all.
 pub(crate) fn note(job: &Job, backend: Backend, worker: u32) -> Option<String> {
-    let writes = job.mix.write > Percent::ZERO;
+    // Syncs are done by such threads on every file system, and tell nothing of its writes.
+    let writes = job.mix.write > Percent::ZERO && job.sync == SyncPolicy::default();
     let by_ring = backend == Backend::IoUring && job.caching == Caching::Buffered;
     let asked_for = job.features.calls.async_every > 0 || job.features.calls.submitter.is_some();
     if worker > 0 || !writes || !by_ring || asked_for || !has_kernel_thread() {

@@ -125,11 +125,11 @@ impl Share {
     fn grant(&mut self, now: Nanos) -> u64 {
         self.looked = Some(now);
         let elapsed = now.saturating_sub(*self.began.get_or_insert(now));
-        self.group
-            .issued
-            .fetch_add(self.uncounted, Ordering::Relaxed);
-        self.uncounted = 0;
-        let all = self.group.issued.load(Ordering::Relaxed);
+        let all = match std::mem::take(&mut self.uncounted) {
+            // Who waits only reads, and takes the line of the cache from nobody.
+            0 => self.group.issued.load(Ordering::Relaxed),
+            count => self.group.issued.fetch_add(count, Ordering::Relaxed) + count,
+        };
         let weight = self.group.weight.load(Ordering::Relaxed).max(1);
         // Of the flow's I/Os it may have issued its share, the one it stands at included.
         let reached = u128::from(all + leeway(all, elapsed)) * u128::from(self.flow.weight);
