@@ -146,12 +146,9 @@ fn begin<'a, Q: Queue>(
         Ok(queue) => queue,
         Err(error) => {
             // The control thread waits for exactly one word from each worker.
-            let remedy = error.remedy().unwrap_or(match error {
-                RingUnusable::NoProcessor { .. } => {
-                    "name one that `nproc` counts, from 0 on, or leave the processor to the kernel (`submitter = true`)"
-                }
-                _ => "lower its depth, block size or number of workers, or choose another engine",
-            });
+            let remedy = error.remedy().unwrap_or(
+                "lower its depth, block size or number of workers, or choose another engine",
+            );
             let _ = begin.ready.send(Err(EngineError::Unsupported {
                 what: format!("job `{}`", job.name),
                 why: error.to_string(),

@@ -95,6 +95,10 @@ impl RingUnusable {
                 "choose plain reads and writes (`backend = \"sync\"`, fio's `psync`), which every kernel has; they are one at a time for each \
                  worker, so take more workers in place of depth",
             ),
+            Self::NoProcessor { .. } => Some(
+                "name one that `nproc` counts, from 0 on, or leave it to the kernel (`submitter = true`, fio: without \
+                 `sqthread_poll_cpu`)",
+            ),
             _ => None,
         }
     }
@@ -237,6 +241,17 @@ mod tests {
         check(libc::ENOMEM, &limited, locked, "LimitMEMLOCK=");
         let memory = "io_uring with 64 requests outstanding: Cannot allocate memory (os error 12)";
         check(libc::ENOMEM, &plain, memory, "");
+    }
+
+    #[test]
+    fn a_processor_that_is_not_there_may_be_left_to_the_kernel() {
+        let reason = Surroundings::default().explain(
+            64,
+            Some(99),
+            io::Error::from_raw_os_error(libc::EINVAL),
+        );
+        assert!(matches!(reason, RingUnusable::NoProcessor { .. }));
+        assert!(reason.remedy().unwrap().contains("`submitter = true`"));
     }
 
     #[test]

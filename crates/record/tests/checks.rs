@@ -131,6 +131,21 @@ fn a_job_below_its_minimum_is_told() {
         let minimum = run.workload.stages[0].jobs[0].features.minimum.as_mut();
         minimum.unwrap().cycle = Nanos::from_secs(60);
     });
+    // What an error ended is told by the error alone.
+    check(Some("io-errors"), |run| {
+        least(run);
+        let minimum = run.workload.stages[0].jobs[0].features.minimum.as_mut();
+        minimum.unwrap().cycle = Nanos::from_secs(60);
+        let worker = &mut run.results[0].workers[0];
+        worker.ended = EndReason::Failed;
+        worker.errors.push(IoErrors {
+            direction: Direction::Read,
+            operation: None,
+            errno: 5,
+            count: 1,
+            first_offsets: vec![(0, 4096)],
+        });
+    });
 }
 
 #[test]
@@ -405,6 +420,33 @@ fn a_short_measurement_is_told() {
     check(Some("too-short"), |run| {
         run.results[0].measured = Nanos::from_millis(900);
     });
+}
+
+/// A job's own percentiles are printed too, unless it is shown with others as one.
+#[test]
+fn few_samples_of_one_job_are_told() {
+    let few = |run: &mut Run, together: bool| {
+        let jobs = &mut run.workload.stages[0].jobs;
+        let mut other = jobs[0].clone();
+        other.name = "later".to_owned();
+        jobs.push(other);
+        for job in jobs {
+            job.group.together = together;
+        }
+        let mut reads = OpStats::new(false, false);
+        for _ in 0..999 {
+            reads.latency.record(1_000_000);
+            reads.bytes += 4096;
+        }
+        let mut worker = WorkerStats::new(1, 0);
+        worker.directions[0] = Some(reads);
+        worker.measured = Nanos::new(SECOND / 4);
+        worker.outstanding_ns = 999 * 1_000_000;
+        run.results[0].workers.push(worker);
+        run.results[0].devices[0].sectors[0] += 999 * 8;
+    };
+    check(Some("samples-for-percentile"), |run| few(run, false));
+    check(None, |run| few(run, true));
 }
 
 #[test]
