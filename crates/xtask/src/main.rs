@@ -56,7 +56,7 @@ impl From<&str> for Failure {
 }
 
 /// Longer words first: the first that fits is meant.
-const CHORES: [Chore; 8] = [
+const CHORES: [Chore; 9] = [
     Chore {
         words: &["test"],
         takes: "",
@@ -85,6 +85,17 @@ const CHORES: [Chore; 8] = [
     --seconds N    seconds of each (3)
     --only NAME    rows whose name holds this",
         run: bench::serve,
+    },
+    Chore {
+        words: &["bench", "vdbench"],
+        takes: " --vdbench PATH [OPTIONS]",
+        says: "measure Fathom against Vdbench, interleaved; raw data under benches/runs/
+    --vdbench PATH    the script that starts it
+    --rounds N        rounds of each case (5)
+    --seconds N       seconds of each (4), the first of which is in no average
+    --dir DIR         where the files are (the build folder)
+    --only NAME       cases whose name holds this",
+        run: bench::vdbench,
     },
     Chore {
         words: &["bench"],

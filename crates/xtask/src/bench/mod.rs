@@ -4,7 +4,8 @@
 //! slows down slows both. Absolute figures of a shared machine mean little; the ratio of neighbours does. Where the path
 //! of fio's own speed demo (`t/io_uring` of its source tree, which records no latency) is given, it takes part too.
 //!
-//! `cargo xtask bench sim` measures the simulator instead, `cargo xtask bench serve` served storage.
+//! `cargo xtask bench sim` measures the simulator instead, `cargo xtask bench serve` served storage, and `cargo xtask bench
+//! vdbench` Fathom beside Vdbench.
 
 mod cases;
 mod plan;
@@ -14,6 +15,7 @@ mod serve;
 mod sim;
 mod start_up;
 mod user_samples;
+mod vdbench;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -24,6 +26,7 @@ use self::cases::{CASES, Case, Data};
 use self::sample::Sample;
 pub use self::serve::run as serve;
 pub use self::sim::run as sim;
+pub use self::vdbench::run as vdbench;
 use crate::Failure;
 use crate::command::{self, root};
 use crate::order;
@@ -63,7 +66,7 @@ pub fn run(options: &[&str]) -> Result<(), Failure> {
     order::note_if_stale(&fathom.display().to_string())?;
     let file = options.folder.join("fathom-bench.dat");
     let path = file.display().to_string();
-    lay_out(&options.fio, &path)?;
+    lay_out(&options.fio, &path, "1g")?;
     let mut rows = Vec::new();
     for case in CASES
         .iter()
@@ -194,12 +197,14 @@ fn parse(options: &[&str]) -> Result<Options, String> {
     Ok(parsed)
 }
 
-fn lay_out(fio: &str, path: &str) -> Result<(), String> {
+/// Has fio write a file of that size.
+fn lay_out(fio: &str, path: &str, size: &str) -> Result<(), String> {
     let file = format!("--filename={path}");
+    let size = format!("--size={size}");
     let layout = [
         "--name=layout",
         &file,
-        "--size=1g",
+        &size,
         "--rw=write",
         "--bs=1m",
         "--direct=1",
