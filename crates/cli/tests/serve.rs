@@ -1,6 +1,7 @@
 //! Served storage with real clients: libnbd's tools, its Python module, QEMU's and fio.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod nbd_client;
 mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
+use nbd_client::{client, request};
 use serde_json::Value;
 use support::{disk_folder, expect_code, fathom, names_in, system};
 
@@ -444,27 +446,6 @@ fn resident(process: u32) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// A client past its handshake, with simple replies.
-fn client(served: &Served) -> UnixStream {
-    let mut socket = UnixStream::connect(served.socket()).unwrap();
-    socket.read_exact(&mut [0; 18]).unwrap();
-    let mut hello = 3u32.to_be_bytes().to_vec();
-    hello.extend(b"IHAVEOPT\0\0\0\x01\0\0\0\x03ram");
-    socket.write_all(&hello).unwrap();
-    socket.read_exact(&mut [0; 10]).unwrap();
-    socket
-}
-
-fn request(command: u16, offset: u64, length: u32) -> Vec<u8> {
-    let mut bytes = 0x2560_9513u32.to_be_bytes().to_vec();
-    bytes.extend([0, 0]);
-    bytes.extend(command.to_be_bytes());
-    bytes.extend([9; 8]);
-    bytes.extend(offset.to_be_bytes());
-    bytes.extend(length.to_be_bytes());
-    bytes
-}
-
 #[test]
 fn bad_clients_neither_stop_nor_fill_the_server() {
     let folder = disk_folder();
@@ -472,7 +453,7 @@ fn bad_clients_neither_stop_nor_fill_the_server() {
     python(&served.uri("ram"), "h.pwrite(b'd' * (32 << 20), 0)");
     let before = resident(served.child.id());
     // Some ask for the largest reads without end and never take an answer.
-    let mut deaf: Vec<UnixStream> = (0..4).map(|_| client(&served)).collect();
+    let mut deaf: Vec<UnixStream> = (0..4).map(|_| client(&served.socket(), "ram")).collect();
     let asks: Vec<u8> = (0..2000).flat_map(|_| request(0, 0, 32 << 20)).collect();
     for socket in &mut deaf {
         socket.set_nonblocking(true).unwrap();
@@ -481,18 +462,18 @@ fn bad_clients_neither_stop_nor_fill_the_server() {
     for garbage in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 4000], &[0; 10_000]] {
         let mut socket = UnixStream::connect(served.socket()).unwrap();
         let _ = socket.write_all(garbage);
-        let mut socket = client(&served);
+        let mut socket = client(&served.socket(), "ram");
         let _ = socket.write_all(garbage);
     }
     // One lies about the length of its write, one leaves in the middle of it.
-    let mut liar = client(&served);
+    let mut liar = client(&served.socket(), "ram");
     let _ = liar.write_all(&request(1, 0, u32::MAX));
     assert_eq!(liar.read(&mut [0; 1]).unwrap_or(0), 0, "it is cut off");
-    let mut leaver = client(&served);
+    let mut leaver = client(&served.socket(), "ram");
     leaver.write_all(&request(1, 1 << 20, 1 << 20)).unwrap();
     leaver.write_all(&[b'd'; 5000]).unwrap();
     drop(leaver);
-    let crowd: Vec<UnixStream> = (0..128).map(|_| client(&served)).collect();
+    let crowd: Vec<UnixStream> = (0..128).map(|_| client(&served.socket(), "ram")).collect();
     let text = "assert h.pread(32 << 20, 0) == b'd' * (32 << 20)\nprint('served')";
     assert_eq!(python(&served.uri("ram"), text), "served");
     drop(crowd);
@@ -609,7 +590,7 @@ fn io_of_no_bytes_is_answered_wherever_it_is() {
     const SIZE: u64 = 256 << 20;
     let folder = disk_folder();
     let served = Served::start(folder.path(), RAM, &["--no-record", "-q"]);
-    let mut socket = client(&served);
+    let mut socket = client(&served.socket(), "ram");
     for (command, offset) in [0, 1, 3, 4, 6]
         .iter()
         .flat_map(|it| [(*it, 0), (*it, SIZE)])

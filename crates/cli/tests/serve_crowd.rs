@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod live;
+mod nbd_client;
 mod support;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use live::{Served, Shown, open_folder, soaking};
+use nbd_client::{client, request};
 use serde_json::Value;
 
 /// Volumes of each machine.
@@ -73,27 +75,6 @@ fn names() -> impl Iterator<Item = String> {
     machines.flat_map(|machine| (0..VOLUMES).map(move |index| format!("{machine}{index}")))
 }
 
-/// A client of `bad0` past its handshake, with simple replies.
-fn client(socket: &Path) -> UnixStream {
-    let mut stream = UnixStream::connect(socket).unwrap();
-    stream.read_exact(&mut [0; 18]).unwrap();
-    let mut hello = 3u32.to_be_bytes().to_vec();
-    hello.extend(b"IHAVEOPT\0\0\0\x01\0\0\0\x04bad0");
-    stream.write_all(&hello).unwrap();
-    stream.read_exact(&mut [0; 10]).unwrap();
-    stream
-}
-
-fn request(command: u16, offset: u64, length: u32) -> Vec<u8> {
-    let mut bytes = 0x2560_9513u32.to_be_bytes().to_vec();
-    bytes.extend([0, 0]);
-    bytes.extend(command.to_be_bytes());
-    bytes.extend([9; 8]);
-    bytes.extend(offset.to_be_bytes());
-    bytes.extend(length.to_be_bytes());
-    bytes
-}
-
 /// One after another: garbage before and after the handshake, a length that is a lie, a write broken off.
 fn misbehave(socket: &Path, round: u64) {
     let garbage: Vec<u8> = (0..5000u64)
@@ -101,11 +82,11 @@ fn misbehave(socket: &Path, round: u64) {
         .collect();
     // The server may hang up in the middle of any of these.
     let _ = UnixStream::connect(socket).unwrap().write_all(&garbage);
-    let _ = client(socket).write_all(&garbage);
-    let mut liar = client(socket);
+    let _ = client(socket, "bad0").write_all(&garbage);
+    let mut liar = client(socket, "bad0");
     let _ = liar.write_all(&request(1, 0, u32::MAX));
     assert_eq!(liar.read(&mut [0; 1]).unwrap_or(0), 0, "it is cut off");
-    let mut leaver = client(socket);
+    let mut leaver = client(socket, "bad0");
     let _ = leaver.write_all(&request(1, 1 << 30, 1 << 20));
     let _ = leaver.write_all(&garbage);
 }
@@ -144,7 +125,7 @@ fn a_crowd_has_what_the_design_gives_whatever_others_do() {
     let asks: Vec<u8> = (0..2000).flat_map(|_| request(0, 0, 32 << 20)).collect();
     let deaf: Vec<UnixStream> = (0..DEAF)
         .map(|_| {
-            let mut stream = client(&served.socket());
+            let mut stream = client(&served.socket(), "bad0");
             stream.set_nonblocking(true).unwrap();
             while stream.write(&asks).is_ok_and(|count| count > 0) {}
             stream
