@@ -39,8 +39,10 @@ pub(super) fn section(record: &Record, most: usize) -> String {
 }
 
 fn charts(stage: &StageRecord) -> String {
-    let rates = lines(stage, |seconds, figures| figures.ios as f64 / seconds);
-    let mebibytes = lines(stage, |seconds, figures| {
+    let rates = lines(&stage.intervals, |seconds, figures| {
+        figures.ios as f64 / seconds
+    });
+    let mebibytes = lines(&stage.intervals, |seconds, figures| {
         figures.bytes as f64 / f64::from(1u32 << 20) / seconds
     });
     let mut latency = Vec::new();
@@ -49,7 +51,7 @@ fn charts(stage: &StageRecord) -> String {
         ("p99", |figures| figures.p99_ns),
     ];
     for (percentile, figure) in percentiles {
-        let of_percentile = lines(stage, |_, figures| {
+        let of_percentile = lines(&stage.intervals, |_, figures| {
             if figures.ios == 0 {
                 f64::NAN
             } else {
@@ -93,15 +95,22 @@ fn of(scale: Scale, label: &'static str, figure: fn(f64) -> String) -> Side {
 
 /// Time since the start of measurement.
 pub(super) fn time() -> Side {
-    of(Scale::FromZero, "time", short_mean)
+    of(Scale::FromZero, "time", |ns| match ns {
+        0.0 => "0s".to_owned(),
+        _ => short_mean(ns),
+    })
 }
 
-/// Seconds shorter than this share of the longest are the end of a stage, in which its last I/Os came in: no rate.
-const LEAST_LENGTH: f64 = 0.1;
+/// Seconds shorter than this share of the longest are the end of a stage, in which its last I/Os came in and no others took
+/// their place: no rate.
+const LEAST_LENGTH: f64 = 0.5;
 
 /// A line for each direction with I/O: a figure of each second, at its end.
-fn lines(stage: &StageRecord, figure: impl Fn(f64, &IntervalDirection) -> f64) -> Vec<Line> {
-    let lengths = stage.intervals.iter().scan(0, |before, second| {
+fn lines(
+    intervals: &[IntervalRecord],
+    figure: impl Fn(f64, &IntervalDirection) -> f64,
+) -> Vec<Line> {
+    let lengths = intervals.iter().scan(0, |before, second| {
         let length = second.at_ns.saturating_sub(*before);
         *before = second.at_ns;
         Some(length as f64 / 1e9)
@@ -109,9 +118,9 @@ fn lines(stage: &StageRecord, figure: impl Fn(f64, &IntervalDirection) -> f64) -
     let least = lengths.clone().fold(0.0, f64::max) * LEAST_LENGTH;
     let mut lines = Vec::new();
     for (name, of_second) in DIRECTIONS {
-        let mut points = Vec::with_capacity(stage.intervals.len());
+        let mut points = Vec::with_capacity(intervals.len());
         let mut ios = 0;
-        for (second, seconds) in stage.intervals.iter().zip(lengths.clone()) {
+        for (second, seconds) in intervals.iter().zip(lengths.clone()) {
             let Some(figures) = of_second(second) else {
                 continue;
             };
@@ -130,4 +139,53 @@ fn lines(stage: &StageRecord, figure: impl Fn(f64, &IntervalDirection) -> f64) -
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use fathom_record::{IntervalDirection, IntervalRecord};
+
+    use super::{lines, time};
+
+    fn until(at_ms: u64, ios: u64) -> IntervalRecord {
+        IntervalRecord {
+            at_ns: at_ms * 1_000_000,
+            read: Some(IntervalDirection {
+                ios,
+                bytes: ios * 4096,
+                p50_ns: 1,
+                p99_ns: 1,
+                max_ns: 1,
+            }),
+            write: None,
+            trim: None,
+            meta: BTreeMap::new(),
+        }
+    }
+
+    #[track_caller]
+    fn check(intervals: &[IntervalRecord], expected: &[f64]) {
+        let lines = lines(intervals, |seconds, figures| figures.ios as f64 / seconds);
+        let rates: Vec<f64> = lines[0].points.iter().map(|point| point.1).collect();
+        assert_eq!(rates, expected);
+    }
+
+    #[test]
+    fn a_rate_is_over_the_true_length() {
+        check(&[until(1_000, 500), until(2_000, 400)], &[500.0, 400.0]);
+        check(&[until(1_000, 500), until(1_750, 300)], &[500.0, 400.0]);
+    }
+
+    #[test]
+    fn the_last_ios_of_a_stage_are_no_rate() {
+        check(&[until(1_000, 500), until(1_135, 8)], &[500.0]);
+    }
+
+    #[test]
+    fn time_begins_at_no_seconds() {
+        let figures = [0.0, 1e7, 3e10].map(time().figure);
+        assert_eq!(figures, ["0s", "10ms", "30s"]);
+    }
 }
