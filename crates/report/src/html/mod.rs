@@ -1,6 +1,6 @@
 //! A record as one page: a file that can be sent by mail, opened without a network and printed.
 //!
-//! The verdict and what failed come first, then the figures, then how they went over time. There are no scripts and
+//! The verdict and what failed come first, then a sweep's curve, the figures, and how they went over time. There are no scripts and
 //! nothing is fetched: charts are SVG in the page itself.
 
 mod axis;
@@ -41,10 +41,10 @@ pub fn html_page(record: &Record, need: Option<&NeedBeside>) -> String {
     if let Some(need) = need {
         page.push_str(&need.to_html());
     }
-    page.push_str(&figures(record));
     if let Some(swept) = &record.sweep {
         page.push_str(&sweep::section(swept));
     }
+    page.push_str(&figures(record));
     page.push_str(&nines::section(record, STAGES_DRAWN));
     page.push_str(&course::section(record, STAGES_DRAWN));
     page.push_str(&storage::section(record, STAGES_DRAWN));
