@@ -1,5 +1,8 @@
 //! A line chart as SVG: readable without scripts, in print, and by those who do not see colours (each line has its own
 //! dashes as well).
+//!
+//! The page's style has the colours of light and dark. What a chart needs to be seen stands in its own attributes as well,
+//! which the style goes before: for readers of mail, converters to other formats, and a chart that is copied out of the page.
 
 use std::fmt::Write as _;
 
@@ -18,6 +21,18 @@ const BOTTOM: f64 = 34.0;
 const POINTS_MAX: usize = 1_200;
 /// How many kinds of lines the style knows.
 pub(super) const LINES: usize = 6;
+/// Colour and dashes of each, as the style has them on white paper.
+const STROKES: [(&str, &str); LINES] = [
+    ("#1f6fb4", "none"),
+    ("#c8541c", "7 3"),
+    ("#2c8a57", "2 3"),
+    ("#8a4fb0", "9 3 2 3"),
+    ("#9a7a12", "4 4"),
+    ("#b02f6b", "12 4"),
+];
+/// The same of what is around them.
+const GRID: &str = "#d9dee6";
+const INK: &str = "#5c6675";
 
 /// What is drawn along one side.
 pub(super) struct Side {
@@ -58,8 +73,9 @@ impl Chart {
         };
         let title = escaped(&self.title);
         let mut svg = format!(
-            "<figure>\n<figcaption>{title}</figcaption>\n{}<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-             aria-label=\"{title}\">\n",
+            "<figure>\n<figcaption>{title}</figcaption>\n{}<svg xmlns=\"http://www.w3.org/2000/svg\" \
+             viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\" fill=\"none\" font-size=\"11\" \
+             font-family=\"sans-serif\">\n",
             self.legend()
         );
         self.write_axes(&mut svg, &across, &up);
@@ -75,8 +91,8 @@ impl Chart {
         for (index, line) in self.lines.iter().enumerate() {
             let _ = write!(
                 legend,
-                "<span><svg class=\"key\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path class=\"line l{}\" d=\"M0 4H28\"/></svg>{}</span> ",
-                index % LINES,
+                "<span><svg class=\"key\" viewBox=\"0 0 28 8\" aria-hidden=\"true\" fill=\"none\">{}</svg>{}</span> ",
+                path_of(index % LINES, "M0 4H28"),
                 escaped(&line.name)
             );
         }
@@ -93,7 +109,8 @@ impl Chart {
             let y = vertical(place);
             let _ = writeln!(
                 svg,
-                "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/><text class=\"tick end\" x=\"{}\" y=\"{:.1}\">{}</text>",
+                "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\" stroke=\"{GRID}\"/>\
+                 <text class=\"tick end\" text-anchor=\"end\" fill=\"{INK}\" x=\"{}\" y=\"{:.1}\">{}</text>",
                 LEFT - 6.0,
                 y + 4.0,
                 escaped(&(self.up.figure)(tick))
@@ -107,16 +124,17 @@ impl Chart {
             let x = horizontal(place);
             let _ = writeln!(
                 svg,
-                "<path class=\"grid\" d=\"M{x:.1} {TOP}V{bottom}\"/><text class=\"tick middle\" x=\"{x:.1}\" y=\"{}\">{}</text>",
+                "<path class=\"grid\" d=\"M{x:.1} {TOP}V{bottom}\" stroke=\"{GRID}\"/>\
+                 <text class=\"tick middle\" text-anchor=\"middle\" fill=\"{INK}\" x=\"{x:.1}\" y=\"{}\">{}</text>",
                 bottom + 15.0,
                 escaped(&(self.across.figure)(tick))
             );
         }
         let _ = writeln!(
             svg,
-            "<path class=\"axis\" d=\"M{LEFT} {TOP}V{bottom}H{right}\"/>\
-             <text class=\"side end\" x=\"{right}\" y=\"{}\">{}</text>\
-             <text class=\"side\" x=\"{}\" y=\"{}\">{}</text>",
+            "<path class=\"axis\" d=\"M{LEFT} {TOP}V{bottom}H{right}\" stroke=\"{INK}\"/>\
+             <text class=\"side end\" text-anchor=\"end\" fill=\"{INK}\" x=\"{right}\" y=\"{}\">{}</text>\
+             <text class=\"side\" fill=\"{INK}\" x=\"{}\" y=\"{}\">{}</text>",
             HEIGHT - 4.0,
             escaped(self.across.label),
             LEFT + 5.0,
@@ -147,7 +165,8 @@ fn write_line(svg: &mut String, kind: usize, line: &Line, across: &Axis, up: &Ax
         let _ = write!(path, "{command}{:.1} {:.1}", horizontal(x), vertical(y));
         drawn = true;
     }
-    let _ = writeln!(svg, "<path class=\"line l{kind}\" d=\"{path}\"/>");
+    svg.push_str(&path_of(kind, &path));
+    svg.push('\n');
     let marks = line.marks.iter().flatten();
     for ((x, y), words) in line.points.iter().zip(marks) {
         let (Some(x), Some(y)) = (across.place(*x), up.place(*y)) else {
@@ -156,18 +175,26 @@ fn write_line(svg: &mut String, kind: usize, line: &Line, across: &Axis, up: &Ax
         let (x, y) = (horizontal(x), vertical(y));
         let _ = write!(
             svg,
-            "<circle class=\"mark l{kind}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>"
+            "<circle class=\"mark l{kind}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"#ffffff\" stroke=\"{}\"/>",
+            STROKES[kind].0
         );
         if !words.is_empty() {
             let _ = write!(
                 svg,
-                "<text class=\"tick middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
+                "<text class=\"tick middle\" text-anchor=\"middle\" fill=\"{INK}\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
                 y - 7.0,
                 escaped(words)
             );
         }
         svg.push('\n');
     }
+}
+
+fn path_of(kind: usize, path: &str) -> String {
+    let (colour, dashes) = STROKES[kind];
+    format!(
+        "<path class=\"line l{kind}\" d=\"{path}\" stroke=\"{colour}\" stroke-width=\"1.6\" stroke-dasharray=\"{dashes}\"/>"
+    )
 }
 
 /// At most so many points: of each stretch its smallest and its largest, in their order, so that no peak is lost.
@@ -231,6 +258,22 @@ mod tests {
         let drawn = drawn.split('"').next().unwrap();
         assert_eq!(drawn.matches('M').count(), 2, "{drawn}");
         assert_eq!(drawn.matches('L').count(), 2, "{drawn}");
+    }
+
+    #[test]
+    fn lines_look_as_in_the_style() {
+        for (kind, (colour, dashes)) in STROKES.into_iter().enumerate() {
+            assert!(super::super::STYLE.contains(&format!("--l{kind}: {colour};")));
+            let dashed = match dashes {
+                "none" => String::new(),
+                dashes => format!("stroke-dasharray: {dashes}; "),
+            };
+            let rule = format!(".l{kind} {{ stroke: var(--l{kind}); {dashed}}}");
+            assert!(super::super::STYLE.contains(&rule), "{rule}");
+        }
+        for (name, colour) in [("rule", GRID), ("soft", INK)] {
+            assert!(super::super::STYLE.contains(&format!("--{name}: {colour};")));
+        }
     }
 
     #[test]
