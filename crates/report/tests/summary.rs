@@ -623,6 +623,17 @@ fn names_of_any_length_and_kind_keep_the_table() {
 }
 
 #[test]
+fn a_stage_with_the_name_of_its_first_job_is_told_by_all() {
+    let writes = direction(1000.0, 1.0, &[]);
+    let jobs = || ["a", "b", "c"].map(|name| job(name, &writes, None)).into();
+    for (name, expected) in [("a", "\na … c (30 s)\n"), ("mix", "\nmix (30 s)\n")] {
+        let record = record(RunKind::Run, vec![stage(name, jobs(), &writes)], vec![]);
+        let text = summary(&record, Summary::Full, Width::PLAIN);
+        assert!(text.contains(expected), "{expected}{text}");
+    }
+}
+
+#[test]
 fn a_run_that_was_cut_off_shows_its_seconds() {
     let second = |ios, max_ns| IntervalRecord {
         at_ns: 1_000_000_000,

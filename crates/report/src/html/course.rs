@@ -5,6 +5,7 @@ use fathom_record::{IntervalDirection, IntervalRecord, Record, StageRecord};
 use super::axis::Scale;
 use super::chart::{Chart, Line, Side};
 use crate::format::{rate, short_mean};
+use crate::summary::stage_in_words;
 
 type Figure = fn(&IntervalDirection) -> u64;
 type OfSecond = fn(&IntervalRecord) -> Option<&IntervalDirection>;
@@ -65,7 +66,7 @@ fn charts(stage: &StageRecord) -> String {
     }
     let chart = |what: &str, up: Side, lines: Vec<Line>| {
         let chart = Chart {
-            title: format!("{}: {what}", stage.name),
+            title: format!("{}: {what}", stage_in_words(stage)),
             across: time(),
             up,
             lines,

@@ -6,6 +6,7 @@ use fathom_stats::{Histogram, from_hdr_base64};
 use super::axis::Scale;
 use super::chart::{Chart, Line, Side};
 use crate::format::short_mean;
+use crate::summary::stage_in_words;
 
 /// Points of a line to each nine.
 const STEPS: u32 = 20;
@@ -42,7 +43,7 @@ fn chart(stage: &StageRecord) -> String {
     let ticks = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999];
     let ticks = ticks.map(nines).into_iter().filter(|tick| *tick <= deepest);
     let chart = Chart {
-        title: format!("{}: latency by share of I/Os", stage.name),
+        title: format!("{}: latency by share of I/Os", stage_in_words(stage)),
         across: Side {
             label: "share of I/Os that were no slower",
             scale: Scale::FromZero,

@@ -8,6 +8,7 @@ use super::chart::{Chart, LINES, Line, Side};
 use super::course::time;
 use super::text::{escaped, row, table};
 use crate::format::share;
+use crate::summary::stage_in_words;
 
 type Share = fn(&OverTimeRecord) -> Vec<Option<f64>>;
 
@@ -29,7 +30,7 @@ fn of_stage(stage: &StageRecord) -> String {
         return String::new();
     }
     let headings = ["", "I/Os", "bytes", "depth", "busy", "cache hits", "limits"];
-    let name = escaped(&stage.name);
+    let name = escaped(&stage_in_words(stage));
     format!(
         "<h3>{name}</h3>\n{}{}",
         table(&headings, &rows),
@@ -85,7 +86,7 @@ fn over_time(stage: &StageRecord) -> String {
             });
         }
         let chart = Chart {
-            title: format!("{}: {what}", stage.name),
+            title: format!("{}: {what}", stage_in_words(stage)),
             across: time(),
             up: Side {
                 label: "share",

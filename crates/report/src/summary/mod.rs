@@ -14,7 +14,7 @@ mod table;
 mod time;
 mod verdict;
 
-use fathom_record::{JobRecord, Record};
+use fathom_record::{JobRecord, Record, StageRecord};
 
 pub(crate) use self::limits::sentences;
 pub(crate) use self::table::{Row, rows_of};
@@ -89,6 +89,14 @@ fn jobs_in_words(names: &[&str]) -> String {
         [one] => format!("{one} ×{}", names.len()),
         [first, second] => format!("{first} and {second}"),
         [first, .., last] => format!("{first} … {last}"),
+    }
+}
+
+/// A stage by its name; one that has that of its first job alone, as in fio's files, by all of its jobs.
+pub(crate) fn stage_in_words(stage: &StageRecord) -> String {
+    match stage.jobs.first() {
+        Some(first) if first.name == stage.name => jobs_in_words(&names_of(&stage.jobs, |_| true)),
+        _ => stage.name.clone(),
     }
 }
 

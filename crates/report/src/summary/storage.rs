@@ -3,6 +3,7 @@
 use fathom_record::{JobRecord, Record, StorageRecord};
 use fathom_units::{Nanos, group_digits};
 
+use super::stage_in_words;
 use crate::format::{natural, share};
 use crate::lines::Lines;
 
@@ -27,7 +28,11 @@ fn outside_calls(job: &JobRecord) -> String {
 pub(super) fn write_storage(text: &mut Lines, record: &Record) {
     for stage in &record.stages {
         text.push_str("\n");
-        let heading = format!("{} ({})", stage.name, Nanos::new(stage.measured_ns));
+        let heading = format!(
+            "{} ({})",
+            stage_in_words(stage),
+            Nanos::new(stage.measured_ns)
+        );
         text.line("", &heading, 2);
         for job in &stage.jobs {
             let workers = if job.workers == 1 {
