@@ -27,7 +27,9 @@ impl Writer {
         let share = rate_of_last(stages, index);
         self.is_paced_apart = share.is_none() && self.steps.is_none();
         self.weights = all_weights(jobs);
-        let groups = groups_of(jobs, self.steps.is_some());
+        // Vdbench has streams in runs at full speed alone.
+        let is_at_full_speed = share.is_none() && self.steps.is_none() && points.is_empty();
+        let groups = groups_of(jobs, is_at_full_speed);
         self.priorities = self
             .is_paced_apart
             .then(|| Priorities::of(&groups))
@@ -179,18 +181,16 @@ pub(super) fn parts_of(job: &Job) -> usize {
     if is_joined(job) { 1 } else { job.targets.len() }
 }
 
-/// The jobs of a run: those together that are streams of one workload, each of the others alone.
-fn groups_of<'j>(jobs: &'j [(usize, &'j Job)], has_steps: bool) -> Vec<&'j [(usize, &'j Job)]> {
-    let mut groups = Vec::new();
-    let mut rest = jobs;
-    while !rest.is_empty() {
-        // Rates that change are of each job by itself.
-        let count = if has_steps { 1 } else { streams_of(rest) };
-        let (group, others) = rest.split_at(count);
-        groups.push(group);
-        rest = others;
+/// The jobs of a run: all together where they are the streams of its only workload, else each alone.
+fn groups_of<'j>(
+    jobs: &'j [(usize, &'j Job)],
+    is_at_full_speed: bool,
+) -> Vec<&'j [(usize, &'j Job)]> {
+    if is_at_full_speed && are_streams(jobs) {
+        vec![jobs]
+    } else {
+        jobs.chunks(1).collect()
     }
-    groups
 }
 
 /// The weights of all jobs of a run together, where they are as fast as they can be and held to shares of one flow.
@@ -207,47 +207,32 @@ fn all_weights(jobs: &[(usize, &Job)]) -> Option<u64> {
     jobs.iter().map(|(_, job)| weight(job)).sum()
 }
 
-/// How many of the first jobs are the streams of one workload: pieces of one range one after another, each with its part of
-/// the threads.
-fn streams_of(jobs: &[(usize, &Job)]) -> usize {
-    let Some((_, first)) = jobs.first() else {
-        return 0;
+/// Whether jobs are the streams of one workload: pieces of one range one after another, each with as many threads.
+fn are_streams(jobs: &[(usize, &Job)]) -> bool {
+    let [(_, first), others @ ..] = jobs else {
+        return false;
     };
     let (Some(base), [target]) = (first.name.strip_suffix("#0"), first.targets.as_slice()) else {
-        return 1;
+        return false;
     };
     let Some(length) = target.length else {
-        return 1;
+        return false;
     };
     let is_stream = |at: usize, job: &Job| {
         let own = Job {
             name: first.name.clone(),
             targets: first.targets.clone(),
-            depth: first.depth,
             ..job.clone()
         };
+        let from = length.get().saturating_mul(at as u64);
         let place = Target {
-            offset: Bytes::new(
-                target
-                    .offset
-                    .get()
-                    .saturating_add(length.get().saturating_mul(at as u64)),
-            ),
+            offset: Bytes::new(target.offset.get().saturating_add(from)),
             ..target.clone()
         };
         job.name == format!("{base}#{at}") && job.targets == [place] && own == **first
     };
-    let count = (1..)
-        .zip(&jobs[1..])
-        .take_while(|(at, (_, job))| is_stream(*at, job))
-        .count()
-        + 1;
-    let parts = u32::try_from(count).unwrap_or(u32::MAX);
-    let total: u32 = jobs[..count].iter().map(|(_, job)| job.depth).sum();
-    let even = (0..parts)
-        .zip(jobs)
-        .all(|(at, (_, job))| job.depth == total / parts + u32::from(at < total % parts));
-    if even && first.workers == 1 { count } else { 1 }
+    let are_pieces = (1..).zip(others).all(|(at, (_, job))| is_stream(at, job));
+    first.workers == 1 && !others.is_empty() && are_pieces
 }
 
 /// Where a target is for Vdbench, which makes no fresh files.
