@@ -104,7 +104,9 @@ impl Builder<'_> {
                 wd.hosts = self.values.names(parameter);
                 self.check_host_names(&wd.hosts, &format!("wd={}", wd.name));
             }
-            "xfersize" => wd.xfersize = self.xfersize(parameter).unwrap_or(wd.xfersize.clone()),
+            "xfersize" => {
+                wd.xfersize = self.any_xfersize(parameter).unwrap_or(wd.xfersize.clone());
+            }
             "skew" => wd.skew = self.values.percent(parameter).filter(|skew| *skew > 0.0),
             "rdpct" | "readpct" => wd.rdpct = self.values.percent(parameter).unwrap_or(wd.rdpct),
             "wrpct" | "writepct" => {
@@ -185,7 +187,7 @@ impl Builder<'_> {
         match numbers.as_slice() {
             [one] if is_size(*one) => Some(Xfersize::One(*one as u64)),
             [_] => {
-                let hint = "give a multiple of 512, or work on files with `fwd=`, which takes one size of any length";
+                let hint = "give a multiple of 512; one size of any length may stand in a `wd=` or `fwd=`, without `forxfersize=`";
                 complain(self, bad_size.to_owned(), hint)
             }
             [least, most, step] => {

@@ -304,9 +304,21 @@ fn sizes_and_choices_that_are_not_done_name_what_is() {
             "`streams=n`",
         ),
         (
-            "sd=s,lun=/x,size=1g\nwd=w,sd=s,xfersize=1000\nrd=r,wd=w,iorate=max".to_owned(),
+            "sd=s,lun=/x,size=1g\nwd=w,sd=s\nrd=r,wd=w,iorate=max,forxfersize=(1k,1500)".to_owned(),
+            "`forxfersize=(1500)`: a transfer size is no multiple of 512",
+            "`wd=`",
+        ),
+        (
+            "sd=s,lun=/x,size=1g\nwd=w,sd=s,xfersize=(1000,50,4k,50)\nrd=r,wd=w,iorate=max"
+                .to_owned(),
             "no multiple of 512",
-            "`fwd=`",
+            "(size,percent",
+        ),
+        (
+            "validate=yes\nsd=s,lun=/x,size=1g\nwd=w,sd=s,xfersize=1000\nrd=r,wd=w,iorate=max"
+                .to_owned(),
+            "data validation is not done with an `xfersize=` that is no multiple of 512",
+            "remove `validate=`",
         ),
         (
             format!("{fsd},size=4k\nfwd=w,fsd=f,fileselect=empty\nrd=r,fwd=w,fwdrate=max"),
