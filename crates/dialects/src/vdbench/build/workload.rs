@@ -132,23 +132,7 @@ impl Builder<'_> {
                     .count(parameter, Unit::Size, 1)
                     .map(|number| number as u32);
             }
-            "streams" if parameter.values.len() == 2 => self.refuse(
-                parameter,
-                "streams of a given size are not taken here",
-                "write `streams=n`, equal parts of the SD, and choose the part that is worked on with `range=`",
-            ),
-            "streams" => {
-                let streams = self.values.count(parameter, Unit::Size, 0).unwrap_or(0);
-                if streams > 10_000 {
-                    self.refuse(
-                        parameter,
-                        "over 10,000 streams are not possible",
-                        "give fewer",
-                    );
-                } else {
-                    wd.streams = streams as u32;
-                }
-            }
+            "streams" => wd.streams = self.streams(parameter).unwrap_or(wd.streams),
             "openflags" => wd.openflags = Some(self.values.openflags(parameter)),
             _ => self.refuse(
                 parameter,
@@ -156,6 +140,27 @@ impl Builder<'_> {
                 "remove it",
             ),
         }
+    }
+
+    /// How many streams; a size behind that counts for nothing.
+    fn streams(&mut self, parameter: &Parameter) -> Option<u32> {
+        let mut number = parameter.clone();
+        if parameter.values.len() == 2 {
+            let message = format!(
+                "`streams={}`: Vdbench takes the number alone, and makes equal parts of the SD",
+                shown(parameter)
+            );
+            let hint = "write `streams=n`, and choose the part that is worked on with `range=`";
+            self.values.warning(parameter.at, message, hint);
+            number.values.truncate(1);
+        }
+        let streams = self.values.count(&number, Unit::Size, 0).unwrap_or(0);
+        if streams > 10_000 {
+            let message = "over 10,000 streams are not possible";
+            self.refuse(parameter, message, "give fewer");
+            return None;
+        }
+        Some(streams as u32)
     }
 
     /// Every label or wildcard must mean a host.

@@ -444,3 +444,17 @@ fn a_workload_that_no_run_names_is_told_of_an_fsd_that_is_not_there() {
     assert_eq!((place.line, place.span.start + 1), (3, 18), "{told}");
     assert!(told.hint.is_some(), "{told}");
 }
+
+/// Vdbench goes by the number of streams, whatever size is given with it.
+#[test]
+fn streams_of_a_size_are_equal_parts() {
+    let text = |streams: &str| {
+        format!(
+            "sd=s,lun=/x,size=8m,threads=4\nwd=w,sd=s,seekpct=0,streams={streams}\nrd=r,wd=w,iorate=max"
+        )
+    };
+    warned(&text("(4,1m)"), 2, "Vdbench takes the number alone");
+    let (sized, plain) = (read(&text("(4,1m)")), read(&text("4")));
+    assert_eq!(sized.workload, plain.workload);
+    assert_eq!(sized.workload.stages[0].jobs.len(), 4);
+}
