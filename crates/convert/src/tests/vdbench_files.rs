@@ -109,6 +109,11 @@ fn runs_on_storage_come_back() {
         "sd=sd1,lun=/dev/sdb,size=1g,openflags=o_direct\nwd=w,sd=sd1,xfersize=8k\nrd=one,wd=w,iorate=max,elapsed=10\n",
         &["lun=/dev/sdb,size=1g,threads"],
     );
+    // What lies behind an offset ends where `size=` does.
+    comes_back(
+        "sd=sd1,lun=/d/f,size=6m,offset=2m\nwd=w,sd=sd1,xfersize=8k\nrd=one,wd=w,iorate=max,elapsed=10\n",
+        &["lun=/d/f,size=6m,offset=2m,"],
+    );
     // Two workloads, whose storage is the same in every run.
     comes_back(
         "sd=sd1,lun=/d/f,size=1g,threads=4\nsd=sd2,lun=/d/g,size=1g,threads=4\nwd=a,sd=sd1,xfersize=8k\nwd=b,sd=sd2,xfersize=4k,rdpct=0\n\

@@ -10,6 +10,7 @@ use fathom_workload::{
 };
 
 use super::curve::{name_of, of_rates, points_behind, rate_of_last};
+use super::general::General;
 use super::joined::{is_joined, length_of};
 use super::priorities::Priorities;
 use super::sections::Kind;
@@ -164,7 +165,7 @@ impl Writer {
         let mut body = format!(
             ",lun={}{}",
             quoted(&path),
-            of_storage(job, &path, part, streams)
+            of_storage(&self.general, job, &path, (part, streams))
         );
         // The threads of SDs that are joined are their workload's.
         if !self.general.joined {
@@ -232,7 +233,9 @@ fn are_streams(jobs: &[(usize, &Job)]) -> bool {
         job.name == format!("{base}#{at}") && job.targets == [place] && own == **first
     };
     let are_pieces = (1..).zip(others).all(|(at, (_, job))| is_stream(at, job));
-    first.workers == 1 && !others.is_empty() && are_pieces
+    // Vdbench's streams know no offset.
+    let begins = target.offset == first_used(target.place.path(), first);
+    first.workers == 1 && !others.is_empty() && begins && are_pieces
 }
 
 /// Where a target is for Vdbench, which makes no fresh files.
@@ -268,21 +271,38 @@ fn names_of(job: &Job, several: bool, part: usize) -> (Option<&str>, Option<&str
     )
 }
 
-fn of_storage(job: &Job, path: &str, part: usize, streams: &[(usize, &Job)]) -> String {
-    let target = &job.targets[part];
-    let largest = job.block.largest(job.mix);
-    // Vdbench leaves the first block of a device alone.
-    let first = if path.starts_with("/dev/") {
-        largest
+/// Vdbench leaves the first block of a device alone.
+fn first_used(path: &str, job: &Job) -> Bytes {
+    if path.starts_with("/dev/") {
+        job.block.largest(job.mix)
     } else {
         Bytes::ZERO
-    };
+    }
+}
+
+fn of_storage(
+    general: &General,
+    job: &Job,
+    path: &str,
+    (part, streams): (usize, &[(usize, &Job)]),
+) -> String {
+    let target = &job.targets[part];
+    let largest = job.block.largest(job.mix);
+    let first = first_used(path, job);
     let mut text = String::new();
+    let offset = target.offset.saturating_sub(first);
     if let Some(length) = target.length {
         let all = length.get().saturating_mul(streams.len() as u64);
-        let _ = write!(text, ",size={}", size(all.saturating_add(first.get())));
+        let end = all.saturating_add(first.get());
+        // Vdbench counts it from the start of the file, and uses whole transfers of it; it joins no SDs with offsets.
+        let end = if offset > Bytes::ZERO && !general.joined {
+            let end = end.saturating_add(offset.get());
+            end.checked_next_multiple_of(largest.get()).unwrap_or(end)
+        } else {
+            end
+        };
+        let _ = write!(text, ",size={}", size(end));
     }
-    let offset = target.offset.saturating_sub(first);
     if offset > Bytes::ZERO {
         let _ = write!(text, ",offset={}", size(offset.get()));
     }

@@ -41,7 +41,15 @@ impl Expander<'_> {
             }]);
         };
         let end = size - size % largest.max(1);
-        let parts = parts(range, (first, end), largest);
+        let mut parts = parts(range, (first, end), largest);
+        // `offset=` moves where a part begins, not where it ends; streams go by the SD's size alone.
+        if slot.stream.1 <= 1 {
+            for (from, length) in &mut parts {
+                let left = length.saturating_sub(sd.offset);
+                (*from, *length) = (*from + sd.offset, left - left % largest.max(1));
+            }
+            parts.retain(|(_, length)| *length > 0);
+        }
         let random = !spec.seek.is_in_order();
         if parts.is_empty() || (parts.len() > 1 && random) {
             let (message, hint) = if parts.is_empty() {
@@ -86,7 +94,7 @@ impl Expander<'_> {
         }
         let target = |(from, length): (u64, u64)| Target {
             place: place.clone(),
-            offset: Bytes::new(sd.offset + from),
+            offset: Bytes::new(from),
             length: Some(Bytes::new(length)),
         };
         Some(parts.into_iter().map(target).collect())
