@@ -213,10 +213,10 @@ fn write_rows(text: &mut Lines, rows: &[Row]) {
     };
     let width = longest_of(&names).min(room);
     let line = |text: &mut Lines, name: &str, figures: &[String; 7]| {
-        let figures = figures.iter().zip(widths);
-        let beside: String = { figures }
-            .map(|(figure, width)| format!(" {figure:>width$}"))
-            .collect();
+        let mut beside = String::new();
+        for (figure, width) in figures.iter().zip(widths) {
+            let _ = write!(beside, " {figure:>width$}");
+        }
         let name = shortened(name, width);
         let _ = writeln!(text, "{name:width$}{beside}");
     };
