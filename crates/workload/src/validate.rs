@@ -647,7 +647,7 @@ mod tests {
         check_job(
             |job| {
                 anew(job);
-                job.mix = crate::Mix::WRITE;
+                job.mix = Mix::WRITE;
                 job.targets[0].place = Place::Path("/mnt/data/file".to_owned());
             },
             &[],
@@ -655,7 +655,7 @@ mod tests {
         check_job(
             |job| {
                 anew(job);
-                job.mix = crate::Mix::WRITE;
+                job.mix = Mix::WRITE;
                 job.targets[0].place = Place::Path("/mnt/data/file".to_owned());
                 job.features.files.sync_range = Some(crate::SyncRange {
                     every: 8,
@@ -781,7 +781,7 @@ mod tests {
         check_job(
             |job| {
                 job.features.verify = verify(crate::Checksum::Md5);
-                job.mix = crate::Mix::WRITE;
+                job.mix = Mix::WRITE;
                 job.workers = 2;
                 job.access = Access::Sequential {
                     gap: Bytes::ZERO,
