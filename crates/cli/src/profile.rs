@@ -28,7 +28,8 @@ pub fn profile(action: &ProfileAction) -> Result<Code, Failure> {
         Failure::new(Code::Usage, message).hint(format!("say how many with `{flag} N`"))
     })?;
     let made = template.profile(count);
-    let made = made.map_err(|error| Failure::new(Code::Usage, error))?;
+    let hint = format!("say another number with `{flag} N`");
+    let made = made.map_err(|error| Failure::new(Code::Usage, error).hint(hint))?;
     match output {
         Some(path) => NewFile::at(path)?.write(&made.to_toml())?,
         None => print(&made.to_toml()),

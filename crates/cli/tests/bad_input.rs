@@ -320,3 +320,22 @@ fn a_dash_is_the_standard_input_and_a_pipe_is_a_file() {
         "{told}"
     );
 }
+
+/// A script that calls a tool is no file of that tool, whoever names the dialect.
+#[test]
+fn scripts_are_not_read() {
+    let folder = support::disk_folder();
+    let text = "# Thursday's run\n\n/opt/fio/bin/fio --name=a --size=1m\n";
+    std::fs::write(folder.path().join("script"), text).unwrap();
+    for dialect in [&[][..], &["--dialect", "fio"]] {
+        let words = [&["explain"], dialect, &["./script"]].concat();
+        let (stdout, stderr) = expect_code(folder.path(), &words, 3);
+        for part in [
+            "error: `./script` holds command lines of `fio`, and no script is read",
+            "hint: give one line's own words: `fathom run fio …`",
+        ] {
+            assert!(stderr.contains(part), "`{part}` is not in\n{stderr}");
+        }
+        assert!(stdout.is_empty(), "{stdout}");
+    }
+}

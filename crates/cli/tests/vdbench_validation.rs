@@ -6,7 +6,7 @@ mod support;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use support::{disk_folder, expect_code};
+use support::{disk_folder, expect_code, fathom};
 
 /// `fill` and `again` write all blocks, `pass` reads them; `f1` holds each block with key 1 from its format, 2 and 3.
 const PASSES: &str = "\
@@ -200,4 +200,79 @@ fn errors_have_their_limit() {
     expect_code(home, &arguments, 157);
     let log = page(home, "errorlog.html");
     assert_eq!(log.matches("Corrupted data block").count(), 3, "{log}");
+}
+
+/// The same as keys of a native file: `f1` is written, harmed or not, and read.
+const NATIVE: &str = "\
+[target]
+path = \"f1\"
+size = \"1MiB\"
+
+[[stage]]
+name = \"fill\"
+[[stage.job]]
+name = \"w\"
+mix = \"write\"
+access = \"sequential\"
+block = \"16KiB\"
+measure = \"one-pass\"
+caching = \"buffered\"
+validate = { name = \"sd1\" }
+
+[[stage]]
+name = \"pass\"
+[[stage.job]]
+name = \"r\"
+access = \"sequential\"
+block = \"64KiB\"
+measure = \"one-pass\"
+caching = \"buffered\"
+run_before = \"./harm\"
+validate = { name = \"sd1\" }
+";
+
+/// Runs the native file after `change`, with `harm` between its stages, as a file and from standard input.
+#[track_caller]
+fn check_native(change: (&str, &str), harm: &str, code: i32, expected: &[&str]) {
+    let text = NATIVE.replace(change.0, change.1);
+    for from_stdin in [false, true] {
+        let folder = disk_folder();
+        let home = folder.path();
+        script(home, "harm", harm);
+        std::fs::write(home.join("v.workload.toml"), &text).unwrap();
+        let mut command = fathom(home);
+        if from_stdin {
+            command.args(["run", "--dialect", "native", "-"]);
+            command.stdin(std::fs::File::open(home.join("v.workload.toml")).unwrap());
+        } else {
+            command.args(["run", "v.workload.toml"]);
+        }
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        for part in expected {
+            assert!(stderr.contains(part), "no `{part}` in\n{stderr}");
+        }
+    }
+}
+
+#[test]
+fn native_files_validate_too() {
+    let as_it_is = ("", "");
+    let counted =
+        "Total amount of key blocks read and validated:       64; key blocks marked in error:    0";
+    check_native(as_it_is, "", 0, &[counted]);
+    let harm = dd("if=/dev/zero of=f1 seek=2");
+    let found = [
+        "key blocks marked in error:    1",
+        "error: job `r`: the 65536 bytes at offset 0 of `f1` are not what was written there",
+        "hint: ",
+    ];
+    check_native(as_it_is, &harm, 5, &found);
+    // Keys that are not known are told where they stand; nothing has run.
+    let wrong = ("name = \"sd1\" }\n\n", "name = \"sd1\", pre = true }\n\n");
+    let told = [":14:28", "`pre` is no key of a validation", "pre_read"];
+    check_native(wrong, "", 3, &told);
+    let unchecked = ("validate = { name = \"sd1\" }\n\n", "\n");
+    check_native(unchecked, "", 3, &["give both checks, or neither"]);
 }

@@ -121,9 +121,10 @@ pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
         // Runs are drawn by Vdbench's own seeds.
         seed: _,
     } = &normal;
+    let general = General::of(&normal);
     let mut writer = Writer {
-        general: General::of(&normal),
-        sections: Sections::new(),
+        sections: Sections::new(general.joined),
+        general,
         runs: String::new(),
         run_names: HashSet::new(),
         draft: Draft {

@@ -524,18 +524,21 @@ fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, 
     }
     if offset >= size {
         let size = Bytes::new(size);
-        return Err(complain(format!(
+        let problem = complain(format!(
             "the offset ({}) lies past its end ({size})",
             target.offset
-        )));
+        ));
+        return Err(problem.hint("use a smaller offset, or a larger target"));
     }
     let length = target.length.map_or(size - offset, Bytes::get);
     if length == 0 {
-        return Err(complain("a length of zero leaves nothing to do".to_owned()));
+        let problem = complain("a length of zero leaves nothing to do".to_owned());
+        return Err(problem.hint("give a size above 0, or none for all that is behind the offset"));
     }
     if offset.saturating_add(length) > size {
         let (end, size) = (Bytes::new(offset.saturating_add(length)), Bytes::new(size));
-        return Err(complain(format!("it has {size}, but {end} are asked for")));
+        let problem = complain(format!("it has {size}, but {end} are asked for"));
+        return Err(problem.hint("use a smaller size or offset, or a larger target"));
     }
     let largest = job.block.largest(job.mix).get();
     if length < largest {

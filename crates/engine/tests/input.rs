@@ -72,6 +72,27 @@ fn sizes_that_do_not_fit() {
         |job, _| job.targets[0].length = Some(Bytes::new(1000)),
         &["1000 B of it are used, less than one block of 4 KiB"],
     );
+    // A file that is there, of which a part is used that is not.
+    let of_a_file = |job: &mut Job, at: &Path, offset: Bytes, length: Option<Bytes>| {
+        let other = at.join("other");
+        std::fs::write(&other, [7; 4096]).unwrap();
+        job.targets[0] = target(&other, length);
+        job.targets[0].offset = offset;
+    };
+    check(
+        |job, at| of_a_file(job, at, Bytes::kib(8), None),
+        &[
+            "the offset (8 KiB) lies past its end (4 KiB)",
+            "use a smaller offset, or a larger target",
+        ],
+    );
+    check(
+        |job, at| of_a_file(job, at, Bytes::ZERO, Some(Bytes::ZERO)),
+        &[
+            "a length of zero leaves nothing to do",
+            "give a size above 0",
+        ],
+    );
     // Of many targets that is said once.
     check(
         |job, _| {

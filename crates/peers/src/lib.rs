@@ -10,6 +10,7 @@ mod fio;
 mod iometer;
 mod measure;
 mod processors;
+mod silent;
 mod sqlio;
 mod vdbench;
 mod view;

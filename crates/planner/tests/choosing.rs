@@ -250,3 +250,31 @@ fn a_rare_direction_is_measured_until_its_percentiles_mean_something() {
     // Half a million I/Os are enough of a proof.
     check_measure("iops = 20_000\nsize = \"8KiB\"\nreads = \"0.1%\"", 25, 60);
 }
+
+/// Each kind of data says why its disks are cached or not; where nobody knows what is read, that it is not known.
+#[test]
+fn caching_says_why() {
+    for (figures, why) in [
+        (
+            "iops = 400",
+            "caching read-only: its share of reads is not known; data files are recommended to be cached read-only",
+        ),
+        (
+            "iops = 400\nreads = \"60%\"",
+            "caching read-only: data that is read is recommended to be cached read-only",
+        ),
+        (
+            "iops = 400\nreads = \"40%\"",
+            "caching none: it is mostly written, and a cache serves reads",
+        ),
+    ] {
+        let need = profile(&[("peak", &format!("{figures}\nsize = \"8KiB\""))]);
+        let request = Request {
+            families: vec![Family::Premium],
+            offers: 1,
+            ..Request::default()
+        };
+        let text = unwrapped(&planned(&need, &request, None));
+        assert!(text.contains(why), "no `{why}` in\n{text}");
+    }
+}

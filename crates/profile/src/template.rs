@@ -29,7 +29,7 @@ enum Rule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// Nothing is counted, or more than anybody has.
-    #[error("the template `{template}` takes from 1 to {most} {counts}")]
+    #[error("the template `{template}` takes from 1 to {} {counts}", group_digits(*most))]
     OutOfRange {
         /// Name of the template.
         template: &'static str,
@@ -171,5 +171,10 @@ mod tests {
         check("app-server", 101, None);
         check("sql-server", 0, None);
         check("sql-server", u64::MAX, None);
+        let large = TEMPLATES[0].profile(u64::MAX).unwrap_err();
+        let small = TEMPLATES[0].profile(0).unwrap_err();
+        assert_eq!(large, small);
+        let told = "the template `exchange-2010` takes from 1 to 10,000,000 users";
+        assert_eq!(large.to_string(), told);
     }
 }

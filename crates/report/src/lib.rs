@@ -8,6 +8,7 @@ mod format;
 mod html;
 mod lines;
 mod need;
+mod parts;
 mod plot;
 mod progress;
 mod record_csv;

@@ -7,7 +7,7 @@ use fathom_record::{
     KneePlace, KneeRecord, LatencyRecord, OverTimeRecord, PointRecord, Record, RunKind, SCHEMA,
     StageRecord, StorageRecord, SweepRecord, ToolRecord, TotalRecord, Verdict,
 };
-use fathom_report::{Summary, Width, stored_summary, summary};
+use fathom_report::{Summary, Width, html_page, stored_summary, summary};
 use fathom_stats::{Histogram, to_hdr_base64};
 
 /// A thousand latencies around `mean_ms`, one in a hundred twice as long.
@@ -332,6 +332,52 @@ fn stages_called_like_repeats_are_stages() {
             assert!(text.contains(part), "`{part}` is not in\n{text}");
         }
         assert!(!text.contains('±') && !text.contains("1,250"), "{text}");
+    }
+}
+
+/// Columns that are wider than their figures give way to a name that is longer than what stands beside them.
+#[test]
+fn names_have_the_room_that_figures_leave() {
+    let writes = direction(500.0, 0.37, &[]);
+    let shown = |name: &str| {
+        let stages = vec![stage("s", vec![job(name, &writes, None)], &writes)];
+        fits(&record(RunKind::Run, stages, vec![]), Summary::Short, 80)
+    };
+    for name in ["keeper fallocate-keep", "keeper fallocate-keep-size-of-f"] {
+        let text = shown(name);
+        assert!(text.contains(&format!("\n{name} write ")), "{text}");
+    }
+    let text = shown("keeper fallocate-keep-size-of-all-files");
+    assert!(
+        text.contains("\nkeeper fallocate-k…of-all-files write "),
+        "{text}"
+    );
+}
+
+/// The page has the parts of the storage in the order in which the text has them, and those alone.
+#[test]
+fn the_page_has_parts_in_the_order_of_the_text() {
+    let writes = direction(500.0, 0.37, &[]);
+    let mut stage = stage("s", vec![job("j", &writes, None)], &writes);
+    let part = |kind: &str, ios| StorageRecord {
+        kind: kind.to_owned(),
+        ios,
+        ..StorageRecord::default()
+    };
+    for (name, part) in [
+        ("d10", part("disk", 1)),
+        ("d9", part("disk", 1)),
+        ("vm", part("vm", 0)),
+    ] {
+        stage.storage.insert(name.to_owned(), part);
+    }
+    let record = record(RunKind::Predict, vec![stage], vec![]);
+    let text = summary(&record, Summary::Full, Width::PLAIN);
+    for shown in [text, html_page(&record, None)] {
+        let place = |name: &str| shown.find(name);
+        assert!(place("disk d9") < place("disk d10"), "{shown}");
+        assert!(place("disk d9").is_some(), "{shown}");
+        assert_eq!(place("vm vm"), None, "{shown}");
     }
 }
 

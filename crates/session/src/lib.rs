@@ -28,7 +28,7 @@ pub use input::{Input, Layout, Words, load, map_paths, tell_warnings};
 pub use marked::{Mark, MarkedFile};
 pub use names::one_of;
 pub use need::{NeedArgs, Needed, need_code};
-pub use number::whole_number;
+pub use number::{any_whole_number, whole_number};
 pub use page::Page;
 pub use places::{failure_of, in_words_of, located};
 pub use screen::{Fan, Screen, Show};

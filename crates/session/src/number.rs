@@ -14,6 +14,19 @@ pub fn whole_number<T: TryFrom<u64>>(
     }
 }
 
+/// A whole number that whoever uses it has bounds for, and tells them. One that is too long to be held is the largest.
+///
+/// # Errors
+/// What the text is, as one line: it is none.
+pub fn any_whole_number(text: &str) -> Result<u64, String> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!(
+            "`{text}` is no whole number: write one such as `100`"
+        ));
+    }
+    Ok(text.parse().unwrap_or(u64::MAX))
+}
+
 fn refusal(text: &str, least: u64, most: u64) -> String {
     if most == u64::MAX {
         // Nought is a whole number, where it is not allowed too.
@@ -36,6 +49,24 @@ fn refusal(text: &str, least: u64, most: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_without_bounds_are_whole() {
+        for (text, number) in [
+            ("0", 0),
+            ("0100", 100),
+            ("99999999999999999999999", u64::MAX),
+        ] {
+            assert_eq!(any_whole_number(text), Ok(number), "{text}");
+        }
+        for wrong in ["", "-1", "+1", "1.5", "1e1", "x"] {
+            let why = any_whole_number(wrong).unwrap_err();
+            assert!(
+                why.starts_with(&format!("`{wrong}` is no whole number")),
+                "{why}"
+            );
+        }
+    }
 
     #[test]
     fn whole_numbers_are_read_within_their_bounds() {

@@ -268,3 +268,25 @@ fn open<'p>(path: &'p str, console: &dyn Console) -> Result<File<'p>, Failure> {
     }
     Ok(file)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_told_by_the_program_of_their_first_command() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(commanded(text), expected, "{text}");
+        };
+        check("fio --name=a", Some("fio"));
+        check("# by hand\n\n  /opt/bin/fio --name=a", Some("fio"));
+        check("C:\\tools\\DiskSpd.exe -b4K x", Some("diskspd"));
+        check("vdbench -f parm", Some("vdbench"));
+        // No command line of a dialect: another program, a name that is set, a word alone.
+        check("dd if=/dev/zero of=x", None);
+        check("fio = 5", None);
+        check("fio", None);
+        check("# fio --name=a", None);
+        check("", None);
+    }
+}

@@ -489,7 +489,7 @@ fn check_direct(job: &Job, found: &mut Found) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::preset;
+    use crate::{Mix, preset};
 
     #[track_caller]
     fn check(change: impl FnOnce(&mut Workload), expected: &[&str]) {
@@ -647,7 +647,7 @@ mod tests {
         check_job(
             |job| {
                 anew(job);
-                job.mix = crate::Mix::WRITE;
+                job.mix = Mix::WRITE;
                 job.targets[0].place = Place::Path("/mnt/data/file".to_owned());
             },
             &[],
@@ -655,7 +655,7 @@ mod tests {
         check_job(
             |job| {
                 anew(job);
-                job.mix = crate::Mix::WRITE;
+                job.mix = Mix::WRITE;
                 job.targets[0].place = Place::Path("/mnt/data/file".to_owned());
                 job.features.files.sync_range = Some(crate::SyncRange {
                     every: 8,
@@ -700,6 +700,46 @@ mod tests {
         );
     }
 
+    /// What is to be done about a pass that conditioning does not make, in a native file's words and in a peer's.
+    #[test]
+    fn conditioning_is_one_pass() {
+        for (existing, remedy) in [
+            (ExistingFiles::OnlyOurs, "say `measure = \"one-pass\"`"),
+            (
+                ExistingFiles::AsPeer,
+                "leave `time_based`, `loops` and `bytes` out",
+            ),
+        ] {
+            let mut workload = preset("quick", "/mnt/data").unwrap();
+            workload.stages.truncate(1);
+            let job = &mut workload.stages[0].jobs[0];
+            job.existing = existing;
+            job.mix = Mix::WRITE;
+            job.access = Access::Random {
+                coverage: crate::Coverage::Independent,
+                run: 1,
+            };
+            job.features.placement = Some(Box::new(crate::Placement {
+                conditioning: Some(crate::Conditioning {
+                    over_provisioning: Percent::default(),
+                    regions: 100,
+                    cache: Bytes::ZERO,
+                }),
+                ..crate::Placement::default()
+            }));
+            let told = validate(&workload).unwrap_err();
+            let hints: Vec<_> = told
+                .0
+                .iter()
+                .filter_map(|one| one.hint.as_deref())
+                .collect();
+            assert_eq!(hints, [remedy], "{told}");
+            let job = &mut workload.stages[0].jobs[0];
+            job.limits.time_based = false;
+            assert!(validate(&workload).is_ok(), "{existing:?}");
+        }
+    }
+
     #[test]
     fn targets_are_checked() {
         let target = |change: fn(&mut Target)| move |job: &mut Job| change(&mut job.targets[0]);
@@ -710,6 +750,14 @@ mod tests {
         check_job(
             target(|target| target.length = Some(Bytes::kib(1))),
             &["its blocks of 4 KiB do not fit into the 1 KiB of `/mnt/data`"],
+        );
+        // Rounded, it would look as large as a block.
+        check_job(
+            |job| {
+                job.targets[0].length = Some(Bytes::new(4095));
+                job.caching = Caching::Buffered;
+            },
+            &["its blocks of 4 KiB do not fit into the 4,095 B of `/mnt/data`"],
         );
         check_job(
             target(|target| target.offset = Bytes::new(u64::MAX - 511)),
@@ -733,7 +781,7 @@ mod tests {
         check_job(
             |job| {
                 job.features.verify = verify(crate::Checksum::Md5);
-                job.mix = crate::Mix::WRITE;
+                job.mix = Mix::WRITE;
                 job.workers = 2;
                 job.access = Access::Sequential {
                     gap: Bytes::ZERO,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use fathom_session::{NeedArgs, whole_number};
+use fathom_session::{NeedArgs, any_whole_number};
 
 /// `fathom profile`.
 #[derive(Debug, Clone, Args)]
@@ -26,10 +26,10 @@ pub enum ProfileAction {
         #[arg(long, value_name = "NAME")]
         app: String,
         /// Users of the application
-        #[arg(long, value_name = "N", conflicts_with = "tps", value_parser = whole_number::<u64>(1, u64::MAX))]
+        #[arg(long, value_name = "N", conflicts_with = "tps", value_parser = any_whole_number)]
         users: Option<u64>,
         /// Its transactions a second
-        #[arg(long, value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
+        #[arg(long, value_name = "N", value_parser = any_whole_number)]
         tps: Option<u64>,
         /// The file to write, instead of stdout; one that exists is never written over
         #[arg(short, long, value_name = "FILE")]

@@ -26,6 +26,17 @@ fn comes_back(text: &str, says: &[&str]) {
     );
 }
 
+/// What the file becomes, of which nothing but names is told.
+#[track_caller]
+fn comes_back_as(text: &str) -> String {
+    let workload = vdbench::read(text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    let converted = convert(&workload, Dialect::Vdbench, "x");
+    let told = told(&converted);
+    let of_names = told.iter().filter(|told| told.contains(": name: "));
+    assert_eq!(of_names.count(), told.len(), "{told:?}\n{}", converted.text);
+    converted.text
+}
+
 /// Blanks, commas and the like in paths and machines' names: in quotes, as they are.
 #[test]
 fn odd_names_come_back() {
@@ -86,8 +97,8 @@ fn runs_on_storage_come_back() {
         &["hitarea=16m", "rhpct=80,whpct=20"],
     );
     comes_back(
-        "sd=sd1,lun=/d/f,size=1g,threads=10\nwd=w,sd=sd1,xfersize=64k,seekpct=0,streams=4\nrd=one,wd=w,iorate=max,elapsed=10\n",
-        &["sd=sd1,lun=/d/f,size=1g,", "threads=10", "streams=4"],
+        "sd=sd1,lun=/d/f,size=1g,threads=8\nwd=w,sd=sd1,xfersize=64k,seekpct=0,streams=4\nrd=one,wd=w,iorate=max,elapsed=10\n",
+        &["sd=sd1,lun=/d/f,size=1g,", "threads=8", "streams=4"],
     );
     comes_back(
         "sd=sd1,lun=/d/f,size=1g\nwd=w,sd=sd1,xfersize=8k,seekpct=100,stride=(1m,1m)\nrd=one,wd=w,iorate=max,elapsed=10\n",
@@ -97,6 +108,11 @@ fn runs_on_storage_come_back() {
     comes_back(
         "sd=sd1,lun=/dev/sdb,size=1g,openflags=o_direct\nwd=w,sd=sd1,xfersize=8k\nrd=one,wd=w,iorate=max,elapsed=10\n",
         &["lun=/dev/sdb,size=1g,threads"],
+    );
+    // What lies behind an offset ends where `size=` does.
+    comes_back(
+        "sd=sd1,lun=/d/f,size=6m,offset=2m\nwd=w,sd=sd1,xfersize=8k\nrd=one,wd=w,iorate=max,elapsed=10\n",
+        &["lun=/d/f,size=6m,offset=2m,"],
     );
     // Two workloads, whose storage is the same in every run.
     comes_back(
@@ -203,6 +219,45 @@ fn joined_storage_comes_back() {
             ),
             &["concatenatesds=yes\n", "threads=4", "threads=2"],
         );
+    }
+}
+
+/// Vdbench refuses a file or device that joined SDs have twice.
+#[test]
+fn workloads_of_one_run_have_their_joined_storage_in_common() {
+    let converted = comes_back_as(
+        "concatenatesds=yes\nsd=sd1,lun=/d/f,size=3g\nsd=sd2,lun=/d/g,size=1g\n\
+         wd=v,sd=(sd1,sd2),xfersize=8k,threads=4,iorate=100,priority=1\nwd=w,sd=(sd1,sd2),xfersize=64k,threads=2,priority=2\n\
+         rd=r,wd=(v,w),iorate=max,elapsed=10\n",
+    );
+    for lun in ["lun=/d/f", "lun=/d/g"] {
+        assert_eq!(converted.matches(lun).count(), 1, "{converted}");
+    }
+}
+
+/// Vdbench refuses streams beside other workloads, with a rate of the run, or of different numbers of threads.
+#[test]
+fn streams_that_vdbench_refuses_are_workloads() {
+    let streams = "sd=sd1,lun=/d/f,size=1g,threads=8\nsd=sd2,lun=/d/g,size=1g,threads=10\n\
+                   wd=v,sd=sd1,xfersize=64k,seekpct=0,streams=4\nwd=w,sd=sd2,xfersize=4k\n\
+                   wd=x,sd=sd2,xfersize=64k,seekpct=0,streams=4\n";
+    for (run, is_one) in [
+        ("rd=r,wd=v,iorate=max,elapsed=10", true),
+        ("rd=r,wd=(v,w),iorate=max,elapsed=10", false),
+        ("rd=r,wd=x,iorate=max,elapsed=10", false),
+        (
+            "rd=r,wd=v,iorate=(10,5,20,4),distribution=variable,elapsed=10",
+            false,
+        ),
+    ] {
+        let converted = comes_back_as(&format!("{streams}{run}\n"));
+        assert_eq!(
+            converted.contains("streams=4"),
+            is_one,
+            "{run}\n{converted}"
+        );
+        let runs = converted.lines().filter(|line| line.starts_with("rd="));
+        assert_eq!(runs.count(), 1, "{converted}");
     }
 }
 

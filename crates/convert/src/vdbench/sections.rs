@@ -41,15 +41,18 @@ pub(super) struct Sections {
     taken: HashMap<String, (Kind, String)>,
     /// How formats write.
     format: Option<String>,
+    /// Whether SDs are joined: then each file or device is one SD, however many workloads of a run use it.
+    is_joined: bool,
 }
 
 impl Sections {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(is_joined: bool) -> Self {
         Self {
             texts: BTreeMap::new(),
             known: HashMap::new(),
             taken: HashMap::new(),
             format: None,
+            is_joined,
         }
     }
 
@@ -68,7 +71,7 @@ impl Sections {
         let known = self.known.entry(key.clone()).or_default();
         let is_wished = |one: &Known| wish.is_none_or(|wish| one.name == wish) || free.is_none();
         // A tree is one however many workloads of a run use it.
-        let shares = kind == Kind::Fsd;
+        let shares = kind == Kind::Fsd || kind == Kind::Sd && self.is_joined;
         let found = known
             .iter_mut()
             .find(|one| (one.run != run || shares) && is_wished(one));

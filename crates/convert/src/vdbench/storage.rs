@@ -10,6 +10,7 @@ use fathom_workload::{
 };
 
 use super::curve::{name_of, of_rates, points_behind, rate_of_last};
+use super::general::General;
 use super::joined::{is_joined, length_of};
 use super::priorities::Priorities;
 use super::sections::Kind;
@@ -27,7 +28,9 @@ impl Writer {
         let share = rate_of_last(stages, index);
         self.is_paced_apart = share.is_none() && self.steps.is_none();
         self.weights = all_weights(jobs);
-        let groups = groups_of(jobs, self.steps.is_some());
+        // Vdbench has streams in runs at full speed alone.
+        let is_at_full_speed = share.is_none() && self.steps.is_none() && points.is_empty();
+        let groups = groups_of(jobs, is_at_full_speed);
         self.priorities = self
             .is_paced_apart
             .then(|| Priorities::of(&groups))
@@ -162,7 +165,7 @@ impl Writer {
         let mut body = format!(
             ",lun={}{}",
             quoted(&path),
-            of_storage(job, &path, part, streams)
+            of_storage(&self.general, job, &path, (part, streams))
         );
         // The threads of SDs that are joined are their workload's.
         if !self.general.joined {
@@ -179,18 +182,16 @@ pub(super) fn parts_of(job: &Job) -> usize {
     if is_joined(job) { 1 } else { job.targets.len() }
 }
 
-/// The jobs of a run: those together that are streams of one workload, each of the others alone.
-fn groups_of<'j>(jobs: &'j [(usize, &'j Job)], has_steps: bool) -> Vec<&'j [(usize, &'j Job)]> {
-    let mut groups = Vec::new();
-    let mut rest = jobs;
-    while !rest.is_empty() {
-        // Rates that change are of each job by itself.
-        let count = if has_steps { 1 } else { streams_of(rest) };
-        let (group, others) = rest.split_at(count);
-        groups.push(group);
-        rest = others;
+/// The jobs of a run: all together where they are the streams of its only workload, else each alone.
+fn groups_of<'j>(
+    jobs: &'j [(usize, &'j Job)],
+    is_at_full_speed: bool,
+) -> Vec<&'j [(usize, &'j Job)]> {
+    if is_at_full_speed && are_streams(jobs) {
+        vec![jobs]
+    } else {
+        jobs.chunks(1).collect()
     }
-    groups
 }
 
 /// The weights of all jobs of a run together, where they are as fast as they can be and held to shares of one flow.
@@ -207,47 +208,34 @@ fn all_weights(jobs: &[(usize, &Job)]) -> Option<u64> {
     jobs.iter().map(|(_, job)| weight(job)).sum()
 }
 
-/// How many of the first jobs are the streams of one workload: pieces of one range one after another, each with its part of
-/// the threads.
-fn streams_of(jobs: &[(usize, &Job)]) -> usize {
-    let Some((_, first)) = jobs.first() else {
-        return 0;
+/// Whether jobs are the streams of one workload: pieces of one range one after another, each with as many threads.
+fn are_streams(jobs: &[(usize, &Job)]) -> bool {
+    let [(_, first), others @ ..] = jobs else {
+        return false;
     };
     let (Some(base), [target]) = (first.name.strip_suffix("#0"), first.targets.as_slice()) else {
-        return 1;
+        return false;
     };
     let Some(length) = target.length else {
-        return 1;
+        return false;
     };
     let is_stream = |at: usize, job: &Job| {
         let own = Job {
             name: first.name.clone(),
             targets: first.targets.clone(),
-            depth: first.depth,
             ..job.clone()
         };
+        let from = length.get().saturating_mul(at as u64);
         let place = Target {
-            offset: Bytes::new(
-                target
-                    .offset
-                    .get()
-                    .saturating_add(length.get().saturating_mul(at as u64)),
-            ),
+            offset: Bytes::new(target.offset.get().saturating_add(from)),
             ..target.clone()
         };
         job.name == format!("{base}#{at}") && job.targets == [place] && own == **first
     };
-    let count = (1..)
-        .zip(&jobs[1..])
-        .take_while(|(at, (_, job))| is_stream(*at, job))
-        .count()
-        + 1;
-    let parts = u32::try_from(count).unwrap_or(u32::MAX);
-    let total: u32 = jobs[..count].iter().map(|(_, job)| job.depth).sum();
-    let even = (0..parts)
-        .zip(jobs)
-        .all(|(at, (_, job))| job.depth == total / parts + u32::from(at < total % parts));
-    if even && first.workers == 1 { count } else { 1 }
+    let are_pieces = (1..).zip(others).all(|(at, (_, job))| is_stream(at, job));
+    // Vdbench's streams know no offset.
+    let begins = target.offset == first_used(target.place.path(), first);
+    first.workers == 1 && !others.is_empty() && begins && are_pieces
 }
 
 /// Where a target is for Vdbench, which makes no fresh files.
@@ -283,21 +271,38 @@ fn names_of(job: &Job, several: bool, part: usize) -> (Option<&str>, Option<&str
     )
 }
 
-fn of_storage(job: &Job, path: &str, part: usize, streams: &[(usize, &Job)]) -> String {
-    let target = &job.targets[part];
-    let largest = job.block.largest(job.mix);
-    // Vdbench leaves the first block of a device alone.
-    let first = if path.starts_with("/dev/") {
-        largest
+/// Vdbench leaves the first block of a device alone.
+fn first_used(path: &str, job: &Job) -> Bytes {
+    if path.starts_with("/dev/") {
+        job.block.largest(job.mix)
     } else {
         Bytes::ZERO
-    };
+    }
+}
+
+fn of_storage(
+    general: &General,
+    job: &Job,
+    path: &str,
+    (part, streams): (usize, &[(usize, &Job)]),
+) -> String {
+    let target = &job.targets[part];
+    let largest = job.block.largest(job.mix);
+    let first = first_used(path, job);
     let mut text = String::new();
+    let offset = target.offset.saturating_sub(first);
     if let Some(length) = target.length {
         let all = length.get().saturating_mul(streams.len() as u64);
-        let _ = write!(text, ",size={}", size(all.saturating_add(first.get())));
+        let end = all.saturating_add(first.get());
+        // Vdbench counts it from the start of the file, and uses whole transfers of it; it joins no SDs with offsets.
+        let end = if offset > Bytes::ZERO && !general.joined {
+            let end = end.saturating_add(offset.get());
+            end.checked_next_multiple_of(largest.get()).unwrap_or(end)
+        } else {
+            end
+        };
+        let _ = write!(text, ",size={}", size(end));
     }
-    let offset = target.offset.saturating_sub(first);
     if offset > Bytes::ZERO {
         let _ = write!(text, ",offset={}", size(offset.get()));
     }

@@ -3,6 +3,7 @@
 mod accepted;
 mod agreement;
 mod mapping;
+mod not_done;
 mod patterns;
 mod place;
 mod refused;

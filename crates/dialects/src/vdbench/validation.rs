@@ -6,13 +6,16 @@
 use std::collections::HashMap;
 
 use fathom_diagnostics::Diagnostic;
-use fathom_workload::{Validate, Workload};
+use fathom_workload::{Validate, WeightedSize, Workload};
 
 use super::build::Built;
 use super::options::Options;
 use super::run::{Run, RunKind};
 use super::sections::{General, LoopKey};
 use super::source::{At, Complaints, Sources};
+
+/// What a stamp is of.
+const SECTOR: u64 = 512;
 
 /// What of data validation is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +90,7 @@ pub(super) fn apply(
             Diagnostic::warning(message).hint("leave it or remove it"),
         );
     }
-    for (what, hint) in refused(built, runs) {
+    for (what, hint) in refused(built, runs, workload) {
         let message = format!("data validation is not done {what}");
         tell(
             asked.at,
@@ -117,13 +120,24 @@ pub(super) fn apply(
 }
 
 /// What of the files cannot be checked, and what to do instead.
-fn refused(built: &Built, runs: &[Run]) -> Vec<(&'static str, &'static str)> {
+fn refused(built: &Built, runs: &[Run], workload: &Workload) -> Vec<(&'static str, &'static str)> {
     let general = &built.general;
     let of_files = runs.iter().any(|run| run.kind == RunKind::FileSystem);
     let mut loops = built.rds.iter().flat_map(|rd| &rd.loops);
     let compresses = general.compratio.is_some_and(|ratio| ratio > 1.0)
         || loops.any(|of| of.key == LoopKey::Compratio);
+    let blocks = workload.jobs().map(|(_, job)| &job.block);
+    let has_parts = |sizes: &[WeightedSize]| {
+        let sizes = sizes.iter().map(|one| one.size.get());
+        { sizes }.any(|size| !size.is_multiple_of(SECTOR))
+    };
+    let of_parts = { blocks }.any(|block| has_parts(&block.read) || has_parts(&block.write));
     let all = [
+        (
+            of_parts && !of_files,
+            "with an `xfersize=` that is no multiple of 512: each sector has its stamp",
+            "give a multiple of 512, or remove `validate=` (`-v`)",
+        ),
         (
             of_files,
             "on file systems (`fsd=`, `fwd=`)",

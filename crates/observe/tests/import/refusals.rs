@@ -54,6 +54,24 @@ fn what_is_not_read_is_told_how_to_convert() {
     );
 }
 
+/// More memory is free than the machine is said to have.
+#[test]
+fn memory_of_another_machine_is_told() {
+    let memory = |gib| Options {
+        memory: Some(Bytes::gib(gib)),
+        ..Options::default()
+    };
+    let error = refused(text("vmstat.txt").as_bytes(), "v", &memory(8));
+    for part in [
+        "v:3",
+        "22.8 GiB of memory are free here, and `--memory` says that the machine has 8 GiB",
+        "give `--memory` all of the machine's memory, or leave it out",
+    ] {
+        assert!(error.contains(part), "`{part}` is not in {error}");
+    }
+    assert!(import::read(text("vmstat.txt").as_bytes(), "v", &memory(23)).is_ok());
+}
+
 fn text(name: &str) -> String {
     std::fs::read_to_string(sample(name)).unwrap()
 }

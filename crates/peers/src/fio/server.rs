@@ -14,6 +14,8 @@ use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_rawio::Clock;
 use fathom_session::{Code, Console, Failure, engine_failure, read_context};
 
+use crate::silent::Silent;
+
 use super::address::{Address, Connection};
 use super::output::Output;
 use super::watcher::Watcher;
@@ -139,25 +141,6 @@ impl Files for Sent<'_> {
 
     fn status(&self, path: &str) -> FileStatus {
         SystemFiles.status(path)
-    }
-}
-
-/// Nobody watches a server.
-struct Silent;
-
-impl Console for Silent {
-    fn print(&self, _text: &str) {}
-
-    fn tell(&self, _line: &str) {}
-
-    fn draw(&self, _text: &str) {}
-
-    fn is_terminal(&self) -> bool {
-        false
-    }
-
-    fn columns(&self) -> Option<usize> {
-        None
     }
 }
 

@@ -165,20 +165,7 @@ impl Pages for Files<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Silent;
-
-    impl Console for Silent {
-        fn print(&self, _: &str) {}
-        fn tell(&self, _: &str) {}
-        fn draw(&self, _: &str) {}
-        fn is_terminal(&self) -> bool {
-            false
-        }
-        fn columns(&self) -> Option<usize> {
-            None
-        }
-    }
+    use crate::silent::Silent;
 
     #[test]
     fn directories_are_numbered_or_dated_where_that_is_asked_for() {

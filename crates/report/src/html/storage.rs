@@ -8,6 +8,7 @@ use super::chart::{Chart, LINES, Line, Side};
 use super::course::time;
 use super::text::{escaped, row, table};
 use crate::format::share;
+use crate::parts::parts_of;
 use crate::summary::stage_in_words;
 
 type Share = fn(&OverTimeRecord) -> Vec<Option<f64>>;
@@ -22,10 +23,8 @@ pub(super) fn section(record: &Record, most: usize) -> String {
 }
 
 fn of_stage(stage: &StageRecord) -> String {
-    // Each machine has three budgets, of which many runs use one.
-    let used = |part: &StorageRecord| part.ios > 0 || part.kind != "vm";
-    let parts = || stage.storage.iter().filter(|(_, part)| used(part));
-    let rows: String = parts().map(|(name, part)| part_row(name, part)).collect();
+    let parts = parts_of(stage).into_iter();
+    let rows: String = parts.map(|(name, part)| part_row(name, part)).collect();
     if rows.is_empty() {
         return String::new();
     }
@@ -67,10 +66,8 @@ fn over_time(stage: &StageRecord) -> String {
     let mut html = String::new();
     for (what, shares) in shares {
         let mut lines: Vec<Line> = Vec::new();
-        let courses = stage
-            .storage
-            .iter()
-            .filter_map(|(name, part)| Some((name, part.over_time.as_ref()?)));
+        let parts = parts_of(stage).into_iter();
+        let courses = parts.filter_map(|(name, part)| Some((name, part.over_time.as_ref()?)));
         for (name, times) in courses {
             let shares = shares(times);
             if shares.iter().flatten().all(|share| *share >= 1.0) || lines.len() == LINES {

@@ -1,11 +1,12 @@
 //! Every job and every part of the storage that had I/O: what the full summary adds.
 
-use fathom_record::{JobRecord, Record, StorageRecord};
+use fathom_record::{JobRecord, Record};
 use fathom_units::{Nanos, group_digits};
 
 use super::stage_in_words;
-use crate::format::{natural, share};
+use crate::format::share;
 use crate::lines::Lines;
+use crate::parts::parts_of;
 
 /// What Fathom itself took of an I/O, where that was measured.
 fn outside_calls(job: &JobRecord) -> String {
@@ -57,12 +58,7 @@ pub(super) fn write_storage(text: &mut Lines, record: &Record) {
             );
             text.line("  ", &line, 4);
         }
-        // Each machine has three budgets, of which many runs use one.
-        let used = |part: &StorageRecord| part.ios > 0 || part.kind != "vm";
-        let parts = stage.storage.iter().filter(|(_, part)| used(part));
-        let mut parts: Vec<_> = parts.collect();
-        parts.sort_by(|(a, _), (b, _)| natural(a).cmp(&natural(b)));
-        for (name, part) in parts {
+        for (name, part) in parts_of(stage) {
             let depth = part
                 .depth
                 .map_or(String::new(), |depth| format!(", depth {depth:.1}"));

@@ -170,9 +170,10 @@ fn has_figures(figures: &DirectionRecord) -> bool {
     figures.ios > 0 || figures.errors > 0
 }
 
-/// Adds the table, no wider than the screen: a stage whose lines would be too long has a line of its own above them, and
-/// names that are longer still are shortened; where repeats show their spread, the mean gives way. On a narrow screen names
-/// stand above their figures. A stage that was cut off stands below it with what is known of it.
+/// Adds the table, no wider than the screen: a stage whose lines would be too long has a line of its own above them. For
+/// names that are longer still the columns give way first, down to what their figures need; then they are shortened. Where
+/// repeats show their spread, the mean gives way. On a narrow screen names stand above their figures. A stage that was cut
+/// off stands below it with what is known of it.
 pub(super) fn write_table(text: &mut Lines, record: &Record) {
     let rows = rows_of(record);
     if !rows.is_empty() {
@@ -194,22 +195,30 @@ fn write_rows(text: &mut Lines, rows: &[Row]) {
     let widest = widest.max(9);
     let room = text.columns().saturating_sub(BESIDE + 1 + widest);
     let names = names_in(rows, room);
-    let longest = names.iter().map(|(_, name)| name.chars().count()).max();
-    let longest = longest.unwrap_or(0).max(8);
+    let longest = longest_of(&names);
     let second = if repeated { "±95%" } else { "mean" };
     let titles = ["IOPS", second, "MiB/s", "p50", "p99", "p99.9", "max"];
     let titles = titles.map(str::to_owned);
     if text.is_narrow() && longest > room {
         return write_below(text, (rows, &titles), &figures, widest);
     }
-    let width = longest.min(room);
+    let (widths, names, room) = if longest > room {
+        let widths = needed(&titles, &figures);
+        let beside: usize = widths.iter().map(|width| width + 1).sum();
+        let room = text.columns().saturating_sub(beside);
+        (widths, names_in(rows, room), room)
+    } else {
+        let widths = std::array::from_fn(|at| if at == 0 { widest } else { FIGURE });
+        (widths, names, room)
+    };
+    let width = longest_of(&names).min(room);
     let line = |text: &mut Lines, name: &str, figures: &[String; 7]| {
-        let beside = figures[1..]
-            .iter()
-            .map(|figure| format!(" {figure:>FIGURE$}"));
-        let beside: String = beside.collect();
+        let mut beside = String::new();
+        for (figure, width) in figures.iter().zip(widths) {
+            let _ = write!(beside, " {figure:>width$}");
+        }
         let name = shortened(name, width);
-        let _ = writeln!(text, "{name:width$} {:>widest$}{beside}", figures[0]);
+        let _ = writeln!(text, "{name:width$}{beside}");
     };
     line(text, "", &titles);
     for ((row, figures), (heading, name)) in rows.iter().zip(&figures).zip(&names) {
@@ -219,6 +228,23 @@ fn write_rows(text: &mut Lines, rows: &[Row]) {
         line(text, name, figures);
         write_errors(text, row);
     }
+}
+
+/// Columns of the longest of these names, and some for tables of short ones.
+fn longest_of(names: &[(Option<&str>, String)]) -> usize {
+    let longest = names.iter().map(|(_, name)| name.chars().count()).max();
+    longest.unwrap_or(0).max(8)
+}
+
+/// Columns that the titles and figures need.
+fn needed(titles: &[String; 7], figures: &[[String; 7]]) -> [usize; 7] {
+    std::array::from_fn(|at| {
+        let cells = figures
+            .iter()
+            .chain([titles])
+            .map(|row| row[at].chars().count());
+        cells.max().unwrap_or(0)
+    })
 }
 
 /// The table of a narrow screen: each name with its figures on the lines below it, rates and latencies apart where they do

@@ -337,7 +337,7 @@ impl Builder<'_> {
             "fileio" => fwd.fileio = self.fileio(parameter).unwrap_or(fwd.fileio),
             "fileselect" => fwd.fileselect = self.fileselect(parameter).unwrap_or(fwd.fileselect),
             "xfersize" | "xfersizes" => {
-                fwd.xfersize = self.set_xfersize(parameter).unwrap_or(fwd.xfersize.clone());
+                fwd.xfersize = self.any_xfersize(parameter).unwrap_or(fwd.xfersize.clone());
             }
             "operation" | "operations" => {
                 if self.values.text(parameter).is_none() {
@@ -390,8 +390,8 @@ impl Builder<'_> {
         found
     }
 
-    /// Transfers on files, which may be of any one size.
-    pub(super) fn set_xfersize(&mut self, parameter: &Parameter) -> Option<Xfersize> {
+    /// Transfers of a workload, which may be of any one size.
+    pub(super) fn any_xfersize(&mut self, parameter: &Parameter) -> Option<Xfersize> {
         let one = match parameter.values.as_slice() {
             [word] => parse_number(&word.text, Unit::Size),
             _ => None,

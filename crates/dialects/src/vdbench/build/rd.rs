@@ -549,9 +549,9 @@ impl Builder<'_> {
                 values: vec![word],
                 ..parameter.clone()
             };
-            // Runs on files take transfers of any one size.
+            // Runs on file systems take transfers of any one size; on SDs Vdbench refuses these here.
             let size = if self.built.wds.is_empty() {
-                self.set_xfersize(&one)
+                self.any_xfersize(&one)
             } else {
                 self.xfersize(&one)
             };

@@ -104,7 +104,9 @@ impl Builder<'_> {
                 wd.hosts = self.values.names(parameter);
                 self.check_host_names(&wd.hosts, &format!("wd={}", wd.name));
             }
-            "xfersize" => wd.xfersize = self.xfersize(parameter).unwrap_or(wd.xfersize.clone()),
+            "xfersize" => {
+                wd.xfersize = self.any_xfersize(parameter).unwrap_or(wd.xfersize.clone());
+            }
             "skew" => wd.skew = self.values.percent(parameter).filter(|skew| *skew > 0.0),
             "rdpct" | "readpct" => wd.rdpct = self.values.percent(parameter).unwrap_or(wd.rdpct),
             "wrpct" | "writepct" => {
@@ -130,23 +132,7 @@ impl Builder<'_> {
                     .count(parameter, Unit::Size, 1)
                     .map(|number| number as u32);
             }
-            "streams" if parameter.values.len() == 2 => self.refuse(
-                parameter,
-                "streams of a given size are not taken here",
-                "write `streams=n`, equal parts of the SD, and choose the part that is worked on with `range=`",
-            ),
-            "streams" => {
-                let streams = self.values.count(parameter, Unit::Size, 0).unwrap_or(0);
-                if streams > 10_000 {
-                    self.refuse(
-                        parameter,
-                        "over 10,000 streams are not possible",
-                        "give fewer",
-                    );
-                } else {
-                    wd.streams = streams as u32;
-                }
-            }
+            "streams" => wd.streams = self.streams(parameter).unwrap_or(wd.streams),
             "openflags" => wd.openflags = Some(self.values.openflags(parameter)),
             _ => self.refuse(
                 parameter,
@@ -154,6 +140,27 @@ impl Builder<'_> {
                 "remove it",
             ),
         }
+    }
+
+    /// How many streams; a size behind that counts for nothing.
+    fn streams(&mut self, parameter: &Parameter) -> Option<u32> {
+        let mut number = parameter.clone();
+        if parameter.values.len() == 2 {
+            let message = format!(
+                "`streams={}`: Vdbench takes the number alone, and makes equal parts of the SD",
+                shown(parameter)
+            );
+            let hint = "write `streams=n`, and choose the part that is worked on with `range=`";
+            self.values.warning(parameter.at, message, hint);
+            number.values.truncate(1);
+        }
+        let streams = self.values.count(&number, Unit::Size, 0).unwrap_or(0);
+        if streams > 10_000 {
+            let message = "over 10,000 streams are not possible";
+            self.refuse(parameter, message, "give fewer");
+            return None;
+        }
+        Some(streams as u32)
     }
 
     /// Every label or wildcard must mean a host.
@@ -185,7 +192,7 @@ impl Builder<'_> {
         match numbers.as_slice() {
             [one] if is_size(*one) => Some(Xfersize::One(*one as u64)),
             [_] => {
-                let hint = "give a multiple of 512, or work on files with `fwd=`, which takes one size of any length";
+                let hint = "give a multiple of 512; one size of any length may stand in a `wd=` or `fwd=`, without `forxfersize=`";
                 complain(self, bad_size.to_owned(), hint)
             }
             [least, most, step] => {

@@ -41,7 +41,9 @@ impl Expander<'_> {
             }]);
         };
         let end = size - size % largest.max(1);
-        let parts = parts(range, (first, end), largest);
+        // Streams go by the SD's size alone.
+        let offset = if slot.stream.1 > 1 { 0 } else { sd.offset };
+        let parts = behind(offset, parts(range, (first, end), largest), largest);
         let random = !spec.seek.is_in_order();
         if parts.is_empty() || (parts.len() > 1 && random) {
             let (message, hint) = if parts.is_empty() {
@@ -86,7 +88,7 @@ impl Expander<'_> {
         }
         let target = |(from, length): (u64, u64)| Target {
             place: place.clone(),
-            offset: Bytes::new(sd.offset + from),
+            offset: Bytes::new(from),
             length: Some(Bytes::new(length)),
         };
         Some(parts.into_iter().map(target).collect())
@@ -143,6 +145,15 @@ pub(super) fn parts(range: Option<Range>, (first, end): (u64, u64), unit: u64) -
     whole
         .map(|(from, to)| (from, (to - from) / unit * unit))
         .collect()
+}
+
+/// Parts that begin so much later, and end where they did, or before that with the last whole transfer.
+fn behind(offset: u64, parts: Vec<(u64, u64)>, unit: u64) -> Vec<(u64, u64)> {
+    let moved = parts.into_iter().map(|(from, length)| {
+        let left = length.saturating_sub(offset);
+        (from.saturating_add(offset), left - left % unit.max(1))
+    });
+    moved.filter(|(_, length)| *length > 0).collect()
 }
 
 /// A number that looks drawn, the same in every reading.

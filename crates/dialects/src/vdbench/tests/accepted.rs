@@ -1,5 +1,7 @@
 //! What is taken, with its traps warned about.
 
+use fathom_units::Bytes;
+
 use super::{SD_WD, published, read, read_with};
 use crate::vdbench::{RunRate, Seek, VdbenchInput, looks_like_parameter_file};
 
@@ -368,7 +370,7 @@ fn what_is_given_by_another_name_is_no_default() {
 }
 
 #[test]
-fn hosts_by_their_old_keyword_and_odd_transfers_on_files_are_taken() {
+fn hosts_by_their_old_keyword_and_odd_transfers_are_taken() {
     let text = format!("host=h1,system=localhost\n{SD_WD}rd=r,wd=wd1,iorate=max");
     let input = read(&text);
     let host = &input.hosts[0];
@@ -376,9 +378,16 @@ fn hosts_by_their_old_keyword_and_odd_transfers_on_files_are_taken() {
         (host.label.as_str(), host.system.as_str()),
         ("h1", "localhost")
     );
-    let text = "fsd=f,anchor=/a,files=1,size=64k\nfwd=w,fsd=f,operation=read,xfersize=1000\nrd=r,fwd=w,fwdrate=max";
-    let job = &read(text).workload.stages[0].jobs[0];
-    assert_eq!(job.block.largest(job.mix).get(), 1000);
+    for text in [
+        "fsd=f,anchor=/a,files=1,size=64k\nfwd=w,fsd=f,operation=read,xfersize=1000\nrd=r,fwd=w,fwdrate=max",
+        "sd=s,lun=/x,size=100k\nwd=w,sd=s,xfersize=1000\nrd=r,wd=w,iorate=max",
+    ] {
+        let job = &read(text).workload.stages[0].jobs[0];
+        assert_eq!(job.block.largest(job.mix).get(), 1000);
+    }
+    let text = "sd=s,lun=/x,size=100k\nwd=w,sd=s,xfersize=1000\nrd=r,wd=w,iorate=max";
+    let target = &read(text).workload.stages[0].jobs[0].targets[0];
+    assert_eq!(target.length.map(Bytes::get), Some(102_000));
     let text = "fsd=f,anchor=/a,files=1,size=64k\nfwd=format,xfersize=100\nfwd=w,fsd=f,operation=read\n\
                 rd=r,fwd=w,fwdrate=max,forxfersize=(1000,333)";
     let input = read(text);
@@ -434,4 +443,18 @@ fn a_workload_that_no_run_names_is_told_of_an_fsd_that_is_not_there() {
     let place = told.location.as_ref().unwrap();
     assert_eq!((place.line, place.span.start + 1), (3, 18), "{told}");
     assert!(told.hint.is_some(), "{told}");
+}
+
+/// Vdbench goes by the number of streams, whatever size is given with it.
+#[test]
+fn streams_of_a_size_are_equal_parts() {
+    let text = |streams: &str| {
+        format!(
+            "sd=s,lun=/x,size=8m,threads=4\nwd=w,sd=s,seekpct=0,streams={streams}\nrd=r,wd=w,iorate=max"
+        )
+    };
+    warned(&text("(4,1m)"), 2, "Vdbench takes the number alone");
+    let (sized, plain) = (read(&text("(4,1m)")), read(&text("4")));
+    assert_eq!(sized.workload, plain.workload);
+    assert_eq!(sized.workload.stages[0].jobs.len(), 4);
 }

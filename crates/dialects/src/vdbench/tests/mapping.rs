@@ -139,7 +139,16 @@ fn parts_of_storage_are_kept_to() {
         targets.collect::<Vec<_>>()
     };
     assert_eq!(target("", ",xfersize=3k"), [(0, 341 * 3072)]);
-    assert_eq!(target(",offset=512k", ""), [(512 << 10, 1 << 20)]);
+    // An offset leaves the end where it was; streams go by the size alone.
+    assert_eq!(target(",offset=512k", ""), [(512 << 10, 512 << 10)]);
+    assert_eq!(
+        target(",offset=64k", ",xfersize=48k"),
+        [(64 << 10, 19 * (48 << 10))]
+    );
+    assert_eq!(
+        target(",offset=512k", ",seekpct=0,streams=2"),
+        [(0, 512 << 10)]
+    );
     assert_eq!(target("", ",range=(50,75)"), [(512 << 10, 256 << 10)]);
     assert_eq!(target(",range=(64k,128k)", ""), [(64 << 10, 64 << 10)]);
     assert_eq!(
