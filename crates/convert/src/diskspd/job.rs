@@ -1,6 +1,6 @@
 //! One job as the options and targets of a line.
 
-use fathom_units::{Nanos, Percent};
+use fathom_units::{Bytes, Nanos, Percent};
 use fathom_workload::{
     Access, Advice, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Distribution,
     Features, FileHandling, FileOperation, Filling, IoLog, Job, Limits, MemoryPolicy, OpenSync,
@@ -9,6 +9,7 @@ use fathom_workload::{
 };
 
 use crate::draft::Draft;
+use crate::zones;
 
 /// How the threads of a line go about its targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +165,7 @@ fn extent(job: &Job) -> Vec<String> {
     };
     let (offset, length) = (
         target.offset.get(),
-        target.length.map(fathom_units::Bytes::get),
+        target.length.map(Bytes::get),
     );
     let end = length.map(|length| offset.saturating_add(length));
     let mut words = Vec::new();
@@ -215,7 +216,7 @@ fn times(limits: &Limits, cooldown: Nanos) -> Vec<String> {
 
 fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
     let block = largest(job, &job.block);
-    let aligned = job.block.alignment.map_or(block, fathom_units::Bytes::get);
+    let aligned = job.block.alignment.map_or(block, Bytes::get);
     match access {
         Access::Sequential { gap, scope } => {
             let letter = if scope == SequentialScope::Shared {
@@ -224,7 +225,7 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
                 "-s"
             };
             let own = rules.and_then(|rules| rules.stride);
-            let stride = own.map_or(block.saturating_add(gap.get()), fathom_units::Bytes::get);
+            let stride = own.map_or(block.saturating_add(gap.get()), Bytes::get);
             if stride == block && scope == SequentialScope::PerWorker {
                 return Vec::new();
             }
@@ -234,10 +235,10 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
             let share = ((random.basis_points() + 50) / 100).max(1);
             let own = rules.and_then(|rules| rules.stride);
             // Of a sequence alone a step may be 0: `-r0` is refused, and what is lost by that shows when the line is read back.
-            let stride = own.filter(|own| *own > fathom_units::Bytes::ZERO);
+            let stride = own.filter(|own| *own > Bytes::ZERO);
             let stride = stride.or(job.block.alignment);
             let stride = stride.map(|bytes| format!("-r{}", size(bytes.get())));
-            let drawn = rules.and_then(|rules| distribution(rules, block));
+            let drawn = rules.and_then(|rules| distribution(rules, zones::length(job), block));
             std::iter::once(format!("-rs{share}"))
                 .chain(drawn)
                 .chain(stride)
@@ -246,7 +247,7 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
         Access::Random { coverage, run: _ } => {
             // One way alone: a difference shows when the line is read back.
             let (Coverage::Independent | Coverage::EachBlockOnce) = coverage;
-            let drawn = rules.and_then(|rules| distribution(rules, block));
+            let drawn = rules.and_then(|rules| distribution(rules, zones::length(job), block));
             drawn
                 .into_iter()
                 .chain([format!("-r{}", size(aligned))])
@@ -255,8 +256,9 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
     }
 }
 
-/// DISKSPD has one distribution for all directions, and no range of it is smaller than a block.
-fn distribution(rules: &Placement, block: u64) -> Option<String> {
+/// DISKSPD has one distribution for all directions, and no range of it is smaller than a block. One that goes on to the end of
+/// the target, of `length`, is left out: what the others leave goes there.
+fn distribution(rules: &Placement, length: Option<Bytes>, block: u64) -> Option<String> {
     let Placement {
         distribution: [first, _, _],
         random: _,
@@ -284,15 +286,20 @@ fn distribution(rules: &Placement, block: u64) -> Option<String> {
                 .collect();
             Some(format!("-rdpct{}", zones.join(":")))
         }
-        Distribution::ZonedAbsolute(zones) if zones.iter().all(|zone| zone.size.get() >= block) => {
-            let zones: Vec<String> = zones
+        Distribution::ZonedAbsolute(own) => {
+            let (last, others) = own.split_last()?;
+            let is_left_out = last.access > 0 && !others.is_empty() && zones::is_open(own, length);
+            let told = if is_left_out { others } else { own };
+            if told.iter().any(|zone| zone.size.get() < block) {
+                return None;
+            }
+            let zones: Vec<String> = told
                 .iter()
                 .map(|zone| format!("{}/{}", zone.access, size(zone.size.get())))
                 .collect();
             Some(format!("-rdabs{}", zones.join(":")))
         }
         Distribution::Uniform
-        | Distribution::ZonedAbsolute(_)
         | Distribution::Zipf { .. }
         | Distribution::Pareto { .. }
         | Distribution::Normal { .. }

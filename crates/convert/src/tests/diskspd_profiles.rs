@@ -59,6 +59,9 @@ fn profiles_become_what_their_lines_become_and_come_back() {
         "-b4K -d10 -F4 -O8 -r -L -c64M /d/a.dat /d/b.dat",
         "-b4K -d10 -rs50 -w25 -o4 -t2 -rdpct90/10:10/90 -c64M -Z1M -L /d/a.dat",
         "-b4K -d10 -r -o2 -t3 -rdabs50/16M:50/48M -c64M -L /d/a.dat",
+        "-b4K -d10 -r -o2 -t3 -rdabs90/64K -c64M -L /d/a.dat",
+        "-b4K -d10 -r -o2 -t3 -rdabs30/64K:0/1M:20/128K -L /d/a.dat",
+        "-b4K -d10 -r -o2 -rdabs0/64K -c64M -L /d/a.dat",
         "-b4K -d10 -o4 -t2 -T1M -s64K -f32M -B4K -c64M -L /d/a.dat",
         "-b4K -d10 -o4 -t2 -r -c64M -L -D500 /d/a.dat",
         "-b4K -d5 -z7 -n -x -o2 -t1 -i5 -j10 -c64M -L /d/a.dat",
@@ -117,4 +120,38 @@ fn timespans_become_lines() {
         };
         assert_eq!(jobs, normal_form(&own).stages.remove(0).jobs, "{line}");
     }
+}
+
+/// fio ends where its zones exceed the file, so that a range that goes on to the end is written with its length.
+#[test]
+fn ranges_that_go_on_to_the_end_fit_the_file_in_fio() {
+    let known = convert(
+        &of_line("-b4K -d10 -r -o2 -rdabs90/64K -c64M -L /d/a.dat"),
+        Dialect::Fio,
+        "x",
+    );
+    assert!(!known.is_lossy(), "{:?}", told(&known));
+    let zones = "random_distribution=zoned_abs:90/64k:10/65472k\n";
+    assert!(known.text.contains(zones), "{}", known.text);
+    for line in [
+        "-b4K -d10 -r -o2 -rdabs90/64K -L /d/a.dat",
+        "-b4K -d10 -r -o2 -rdabs50/1M:25/1M:25/8M -f1536K -L /d/a.dat",
+    ] {
+        let written = convert(&of_line(line), Dialect::Fio, "x");
+        assert!(written.is_lossy(), "{line}");
+        assert!(!written.text.contains("=zoned_abs:"), "{}", written.text);
+        assert!(written.text.contains("norandommap=1"), "{}", written.text);
+    }
+}
+
+/// What threads of a pool share in order has no weights in fio, and the text is one that fio takes.
+#[test]
+fn a_pool_that_goes_in_order_is_written_for_fio() {
+    let line = "-b64K -d10 -F3 -O1 -c1M -L /d/a.dat /d/b.dat";
+    let written = convert(&of_line(line), Dialect::Fio, "x");
+    let told = told(&written);
+    assert!(written.is_lossy(), "{told:?}");
+    assert!(!told.iter().any(|one| one.contains("refused")), "{told:?}");
+    let drawn = "file_service_type=random\n";
+    assert!(written.text.contains(drawn), "{}", written.text);
 }
