@@ -163,10 +163,7 @@ fn extent(job: &Job) -> Vec<String> {
     let Some(target) = job.targets.first() else {
         return Vec::new();
     };
-    let (offset, length) = (
-        target.offset.get(),
-        target.length.map(Bytes::get),
-    );
+    let (offset, length) = (target.offset.get(), target.length.map(Bytes::get));
     let end = length.map(|length| offset.saturating_add(length));
     let mut words = Vec::new();
     match (end, job.features.files.must_exist) {
