@@ -326,6 +326,7 @@ fn what_has_no_effect_is_told() {
         ("-Sr f", "whole page cache"),
         ("-Smr f", "no effect on a mapped file"),
         ("-c1M -f2M f", "made smaller"),
+        ("-C5 f", "during the cool-down"),
         ("-P f", "no dots"),
     ] {
         let warnings = accepted(line).warnings.to_string();
