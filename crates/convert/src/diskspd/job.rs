@@ -2,10 +2,10 @@
 
 use fathom_units::{Bytes, Nanos, Percent};
 use fathom_workload::{
-    Access, Advice, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Distribution,
-    Features, FileHandling, FileOperation, Filling, IoLog, Job, Limits, MemoryPolicy, OpenSync,
-    Pacing, Place, Placement, Process, ProcessorSharing, SequentialScope, SyncPolicy, ThinkCounts,
-    ThinkTime, ThreadPriority,
+    Access, Advice, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Direction,
+    Distribution, Features, FileHandling, FileOperation, Filling, IoLog, Job, Limits, MemoryPolicy,
+    OpenSync, Pacing, Place, Placement, Process, ProcessorSharing, SequentialScope, SyncPolicy,
+    ThinkCounts, ThinkTime, ThreadPriority,
 };
 
 use crate::draft::Draft;
@@ -66,6 +66,7 @@ pub fn options(
     order(job, *access, features.placement.as_deref())
         .into_iter()
         .for_each(&mut put);
+    tell_share(job, number, draft);
     let writes = (mix.write.basis_points() + 50) / 100;
     put(format!("-w{writes}"));
     if mix.trim > Percent::ZERO {
@@ -244,12 +245,51 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
         Access::Random { coverage, run: _ } => {
             // One way alone: a difference shows when the line is read back.
             let (Coverage::Independent | Coverage::EachBlockOnce) = coverage;
+            if let Some(share) = share(job) {
+                return vec![format!("-rs{share}"), format!("-r{}", size(aligned))];
+            }
             let drawn = rules.and_then(|rules| distribution(rules, zones::length(job), block));
             drawn
                 .into_iter()
                 .chain([format!("-r{}", size(aligned))])
                 .collect()
         }
+    }
+}
+
+/// The percentage of random I/Os, where a part of them is in order, alike in all directions, and nothing else is asked of their
+/// places.
+fn share(job: &Job) -> Option<u32> {
+    let rules = job.features.placement.as_deref()?;
+    let Access::Random { .. } = job.access else {
+        return None;
+    };
+    let used = Direction::ALL.into_iter().filter(|way| job.moves(*way));
+    let mut shares = used.map(|way| rules.random[way as usize]);
+    let first = shares.next()?;
+    let percent = first.basis_points() / 100;
+    let is_whole = (1..100).contains(&percent) && first.basis_points().is_multiple_of(100);
+    let plain = Placement {
+        random: rules.random,
+        ..Placement::default()
+    };
+    (is_whole && shares.all(|share| share == first) && *rules == plain).then_some(percent)
+}
+
+/// Says how a share of random I/Os is drawn.
+fn tell_share(job: &Job, number: usize, draft: &mut Draft) {
+    if share(job).is_none() {
+        return;
+    }
+    let message = "`-rs` draws for both directions together";
+    draft.differs(number, "placement", message);
+    let independent = Access::Random {
+        coverage: Coverage::Independent,
+        run: 1,
+    };
+    // One that visits each block once is another matter, which shows when the line is read back.
+    if job.access == independent {
+        draft.differs(number, "access", message);
     }
 }
 

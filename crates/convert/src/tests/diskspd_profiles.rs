@@ -5,7 +5,8 @@ use std::io;
 
 use fathom_dialects::diskspd::{read, write_profile};
 use fathom_dialects::fio::{FileStatus, Files};
-use fathom_workload::Workload;
+use fathom_units::Percent;
+use fathom_workload::{Placement, Workload};
 
 use super::{Dialect, convert, normal_form, told};
 
@@ -157,4 +158,32 @@ fn a_pool_that_goes_in_order_is_written_for_fio() {
     assert!(!told.iter().any(|one| one.contains("refused")), "{told:?}");
     let drawn = "file_service_type=random\n";
     assert!(written.text.contains(drawn), "{}", written.text);
+}
+
+/// A part of random I/Os that is in order, as fio's `percentage_random` has it, is `-rs`; what else is asked of places is lost.
+#[test]
+fn random_ios_that_are_partly_in_order_are_a_share() {
+    let with = |rules: Placement| {
+        let mut workload = of_line("-b4K -d10 -r -o2 -c64M -L /d/a.dat");
+        workload.stages[0].jobs[0].features.placement = Some(Box::new(rules));
+        convert(&workload, Dialect::Diskspd, "x")
+    };
+    let rules = Placement {
+        random: [Percent::whole(30).unwrap(); 3],
+        ..Placement::default()
+    };
+    let share = with(rules.clone());
+    assert!(!share.is_lossy(), "{:?}", told(&share));
+    assert!(share.text.contains(" -rs30 -r4K "), "{}", share.text);
+    // Of a direction without I/O nothing is asked.
+    let reads = with(Placement {
+        random: [rules.random[0], Percent::ALL, Percent::ALL],
+        ..Placement::default()
+    });
+    assert!(reads.text.contains(" -rs30 -r4K "), "{}", reads.text);
+    let more = with(Placement {
+        skip: 4096,
+        ..rules
+    });
+    assert!(more.is_lossy(), "{:?}", told(&more));
 }
