@@ -269,8 +269,16 @@ fn share(job: &Job) -> Option<u32> {
     let first = shares.next()?;
     let percent = first.basis_points() / 100;
     let is_whole = (1..100).contains(&percent) && first.basis_points().is_multiple_of(100);
+    // An alignment of random offsets that is the line's own asks for nothing more.
+    let block = largest(job, &job.block);
+    let aligned = job.block.alignment.map_or(block, Bytes::get);
+    let is_own = |own: &Option<Bytes>| own.is_none_or(|own| own.get() == aligned);
+    if !rules.alignment.iter().all(is_own) {
+        return None;
+    }
     let plain = Placement {
         random: rules.random,
+        alignment: rules.alignment,
         ..Placement::default()
     };
     (is_whole && shares.all(|share| share == first) && *rules == plain).then_some(percent)

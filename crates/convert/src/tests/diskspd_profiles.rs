@@ -5,7 +5,7 @@ use std::io;
 
 use fathom_dialects::diskspd::{read, write_profile};
 use fathom_dialects::fio::{FileStatus, Files};
-use fathom_units::Percent;
+use fathom_units::{Bytes, Percent};
 use fathom_workload::{Placement, Workload};
 
 use super::{Dialect, convert, normal_form, told};
@@ -181,6 +181,15 @@ fn random_ios_that_are_partly_in_order_are_a_share() {
         ..Placement::default()
     });
     assert!(reads.text.contains(" -rs30 -r4K "), "{}", reads.text);
+    let aligned = |bytes| Placement {
+        alignment: [Some(Bytes::new(bytes)); 3],
+        ..rules.clone()
+    };
+    let own = with(aligned(4096));
+    assert!(!own.is_lossy(), "{:?}", told(&own));
+    assert!(own.text.contains(" -rs30 -r4K "), "{}", own.text);
+    let wider = with(aligned(8192));
+    assert!(wider.is_lossy(), "{:?}", told(&wider));
     let more = with(Placement {
         skip: 4096,
         ..rules
