@@ -94,7 +94,11 @@ pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
                     draft.lost(number, "stage", message);
                 }
                 // Threads that begin after each other have one target.
-                if at == 0 || threads == Threads::Alike {
+                let names_target = match threads {
+                    Threads::Apart(count, _) => at.is_multiple_of(count as usize),
+                    Threads::Alike | Threads::Pool => true,
+                };
+                if names_target {
                     words.extend(targets);
                 }
                 place += count;

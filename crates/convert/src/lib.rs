@@ -23,6 +23,7 @@ mod loss;
 mod native;
 mod normal;
 mod vdbench;
+mod zones;
 
 use fathom_workload::Workload;
 

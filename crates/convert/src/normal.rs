@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{
-    Access, AccessLine, Arrival, BufferContents, Direction, EndsOthers, ExistingFiles, FileChoice,
-    FileOperation, Filling, Job, LINE_ALIGNMENT, ProcessorSharing, SequentialScope, Stage,
-    WeightedSize, Workload,
+    Access, AccessLine, Arrival, BufferContents, Direction, Distribution, EndsOthers,
+    ExistingFiles, FileChoice, FileOperation, Filling, Job, LINE_ALIGNMENT, ProcessorSharing,
+    SequentialScope, Stage, WeightedSize, Workload,
 };
+
+use crate::zones;
 
 /// The same workload, with everything that makes no difference at one value.
 #[must_use]
@@ -35,6 +37,7 @@ pub fn normal_form(workload: &Workload) -> Workload {
         }
         limits(job);
         lines(job);
+        zones(job);
         blocks(job);
         if job.targets.len() == 1 {
             job.file_choice = FileChoice::RoundRobin;
@@ -113,6 +116,19 @@ fn lines(job: &mut Job) {
         ..line
     });
     job.set_lines(reduced.collect());
+}
+
+/// Absolute zones end with the target.
+fn zones(job: &mut Job) {
+    let length = zones::length(job);
+    let Some(rules) = &mut job.features.placement else {
+        return;
+    };
+    for one in &mut rules.distribution {
+        if let Distribution::ZonedAbsolute(own) = one {
+            *own = zones::within(own, length);
+        }
+    }
 }
 
 /// Weights are as small as they can be; what no I/O uses is as the first direction that is used; random offsets are aligned to

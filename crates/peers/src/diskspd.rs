@@ -62,7 +62,7 @@ fn act(mut input: DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<Co
         }
     }
     map_paths(&ours.maps, &mut input.workload)?;
-    settle_paths(&mut input.workload)?;
+    tell_warnings(&settle_paths(&mut input.workload)?, console);
     run(&input, ours, console)
 }
 

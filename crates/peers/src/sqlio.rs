@@ -34,7 +34,7 @@ fn act(mut input: SqlioInput, ours: &Ours, console: &dyn Console) -> Result<Code
         return Ok(Code::Success);
     }
     map_paths(&ours.maps, &mut input.workload)?;
-    settle_paths(&mut input.workload)?;
+    tell_warnings(&settle_paths(&mut input.workload)?, console);
     let mut screen = progress(console);
     let settings = &input.settings;
     let print = |ran: &RunOutcome, _: &mut Screen<'_>| {

@@ -95,7 +95,9 @@ impl Input {
     /// A path that means something to Windows alone, with the `--map` that it needs; hosts that are other machines.
     pub fn on_this_machine(mut self, console: &dyn Console) -> Result<Self, Failure> {
         match &mut self.spoken {
-            Spoken::Diskspd(_) | Spoken::Sqlio(_) => settle_paths(&mut self.workload)?,
+            Spoken::Diskspd(_) | Spoken::Sqlio(_) => {
+                tell_warnings(&settle_paths(&mut self.workload)?, console);
+            }
             Spoken::DiskPerformance(script) => {
                 prepare_diskperformance(&script.settings, &mut self.workload)?;
             }

@@ -1,14 +1,15 @@
 //! One job as the options and targets of a line.
 
-use fathom_units::{Nanos, Percent};
+use fathom_units::{Bytes, Nanos, Percent};
 use fathom_workload::{
-    Access, Advice, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Distribution,
-    Features, FileHandling, FileOperation, Filling, IoLog, Job, Limits, MemoryPolicy, OpenSync,
-    Pacing, Place, Placement, Process, ProcessorSharing, SequentialScope, SyncPolicy, ThinkCounts,
-    ThinkTime, ThreadPriority,
+    Access, Advice, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Direction,
+    Distribution, Features, FileHandling, FileOperation, Filling, IoLog, Job, Limits, MemoryPolicy,
+    OpenSync, Pacing, Place, Placement, Process, ProcessorSharing, SequentialScope, SyncPolicy,
+    ThinkCounts, ThinkTime, ThreadPriority,
 };
 
 use crate::draft::Draft;
+use crate::zones;
 
 /// How the threads of a line go about its targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +66,7 @@ pub fn options(
     order(job, *access, features.placement.as_deref())
         .into_iter()
         .for_each(&mut put);
+    tell_share(job, number, draft);
     let writes = (mix.write.basis_points() + 50) / 100;
     put(format!("-w{writes}"));
     if mix.trim > Percent::ZERO {
@@ -162,10 +164,7 @@ fn extent(job: &Job) -> Vec<String> {
     let Some(target) = job.targets.first() else {
         return Vec::new();
     };
-    let (offset, length) = (
-        target.offset.get(),
-        target.length.map(fathom_units::Bytes::get),
-    );
+    let (offset, length) = (target.offset.get(), target.length.map(Bytes::get));
     let end = length.map(|length| offset.saturating_add(length));
     let mut words = Vec::new();
     match (end, job.features.files.must_exist) {
@@ -215,7 +214,7 @@ fn times(limits: &Limits, cooldown: Nanos) -> Vec<String> {
 
 fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
     let block = largest(job, &job.block);
-    let aligned = job.block.alignment.map_or(block, fathom_units::Bytes::get);
+    let aligned = job.block.alignment.map_or(block, Bytes::get);
     match access {
         Access::Sequential { gap, scope } => {
             let letter = if scope == SequentialScope::Shared {
@@ -224,7 +223,7 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
                 "-s"
             };
             let own = rules.and_then(|rules| rules.stride);
-            let stride = own.map_or(block.saturating_add(gap.get()), fathom_units::Bytes::get);
+            let stride = own.map_or(block.saturating_add(gap.get()), Bytes::get);
             if stride == block && scope == SequentialScope::PerWorker {
                 return Vec::new();
             }
@@ -234,10 +233,10 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
             let share = ((random.basis_points() + 50) / 100).max(1);
             let own = rules.and_then(|rules| rules.stride);
             // Of a sequence alone a step may be 0: `-r0` is refused, and what is lost by that shows when the line is read back.
-            let stride = own.filter(|own| *own > fathom_units::Bytes::ZERO);
+            let stride = own.filter(|own| *own > Bytes::ZERO);
             let stride = stride.or(job.block.alignment);
             let stride = stride.map(|bytes| format!("-r{}", size(bytes.get())));
-            let drawn = rules.and_then(|rules| distribution(rules, block));
+            let drawn = rules.and_then(|rules| distribution(rules, zones::length(job), block));
             std::iter::once(format!("-rs{share}"))
                 .chain(drawn)
                 .chain(stride)
@@ -246,7 +245,10 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
         Access::Random { coverage, run: _ } => {
             // One way alone: a difference shows when the line is read back.
             let (Coverage::Independent | Coverage::EachBlockOnce) = coverage;
-            let drawn = rules.and_then(|rules| distribution(rules, block));
+            if let Some(share) = share(job) {
+                return vec![format!("-rs{share}"), format!("-r{}", size(aligned))];
+            }
+            let drawn = rules.and_then(|rules| distribution(rules, zones::length(job), block));
             drawn
                 .into_iter()
                 .chain([format!("-r{}", size(aligned))])
@@ -255,8 +257,53 @@ fn order(job: &Job, access: Access, rules: Option<&Placement>) -> Vec<String> {
     }
 }
 
-/// DISKSPD has one distribution for all directions, and no range of it is smaller than a block.
-fn distribution(rules: &Placement, block: u64) -> Option<String> {
+/// The percentage of random I/Os, where a part of them is in order, alike in all directions, and nothing else is asked of their
+/// places.
+fn share(job: &Job) -> Option<u32> {
+    let rules = job.features.placement.as_deref()?;
+    let Access::Random { .. } = job.access else {
+        return None;
+    };
+    let used = Direction::ALL.into_iter().filter(|way| job.moves(*way));
+    let mut shares = used.map(|way| rules.random[way as usize]);
+    let first = shares.next()?;
+    let percent = first.basis_points() / 100;
+    let is_whole = (1..100).contains(&percent) && first.basis_points().is_multiple_of(100);
+    // An alignment of random offsets that is the line's own asks for nothing more.
+    let block = largest(job, &job.block);
+    let aligned = job.block.alignment.map_or(block, Bytes::get);
+    let is_own = |own: &Option<Bytes>| own.is_none_or(|own| own.get() == aligned);
+    if !rules.alignment.iter().all(is_own) {
+        return None;
+    }
+    let plain = Placement {
+        random: rules.random,
+        alignment: rules.alignment,
+        ..Placement::default()
+    };
+    (is_whole && shares.all(|share| share == first) && *rules == plain).then_some(percent)
+}
+
+/// Says how a share of random I/Os is drawn.
+fn tell_share(job: &Job, number: usize, draft: &mut Draft) {
+    if share(job).is_none() {
+        return;
+    }
+    let message = "`-rs` draws for both directions together";
+    draft.differs(number, "placement", message);
+    let independent = Access::Random {
+        coverage: Coverage::Independent,
+        run: 1,
+    };
+    // One that visits each block once is another matter, which shows when the line is read back.
+    if job.access == independent {
+        draft.differs(number, "access", message);
+    }
+}
+
+/// DISKSPD has one distribution for all directions, and no range of it is smaller than a block. One that goes on to the end of
+/// the target, of `length`, is left out: what the others leave goes there.
+fn distribution(rules: &Placement, length: Option<Bytes>, block: u64) -> Option<String> {
     let Placement {
         distribution: [first, _, _],
         random: _,
@@ -284,15 +331,20 @@ fn distribution(rules: &Placement, block: u64) -> Option<String> {
                 .collect();
             Some(format!("-rdpct{}", zones.join(":")))
         }
-        Distribution::ZonedAbsolute(zones) if zones.iter().all(|zone| zone.size.get() >= block) => {
-            let zones: Vec<String> = zones
+        Distribution::ZonedAbsolute(own) => {
+            let (last, others) = own.split_last()?;
+            let is_left_out = last.access > 0 && !others.is_empty() && zones::is_open(own, length);
+            let told = if is_left_out { others } else { own };
+            if told.iter().any(|zone| zone.size.get() < block) {
+                return None;
+            }
+            let zones: Vec<String> = told
                 .iter()
                 .map(|zone| format!("{}/{}", zone.access, size(zone.size.get())))
                 .collect();
             Some(format!("-rdabs{}", zones.join(":")))
         }
         Distribution::Uniform
-        | Distribution::ZonedAbsolute(_)
         | Distribution::Zipf { .. }
         | Distribution::Pareto { .. }
         | Distribution::Normal { .. }

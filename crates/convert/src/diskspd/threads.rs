@@ -19,7 +19,22 @@ pub fn of(jobs: &[Job], seed: u64, cooldown: Nanos) -> (Threads, usize) {
     let options =
         |job: &Job, threads| job::options((job, threads), seed, cooldown, 0, &mut Draft::default());
     if let Some((count, stride)) = apart(jobs) {
-        return (Threads::Apart(count, stride), count as usize);
+        let threads = Threads::Apart(count, stride);
+        let count = count as usize;
+        // Targets whose threads begin in the same places stand in one line.
+        let along = jobs
+            .chunks_exact(count)
+            .enumerate()
+            .take_while(|(at, of_target)| {
+                let before = at * count;
+                let alike =
+                    |job: &Job| options(&turned(job, before), threads) == options(first, threads);
+                *at == 0
+                    || apart(of_target).is_some_and(|own| own == (count as u32, stride))
+                        && apart(&jobs[before..]).is_some_and(|own| own.0 as usize == count)
+                        && of_target.first().is_some_and(alike)
+            });
+        return (threads, along.count() * count);
     }
     if is_pool(first) {
         let mut words = options(first, Threads::Pool);
@@ -72,7 +87,11 @@ fn apart(jobs: &[Job]) -> Option<(u32, u64)> {
     let [target] = first.targets.as_slice() else {
         return None;
     };
-    let end = target.offset.get().checked_add(target.length?.get())?;
+    // Without an end, each goes on to that of what exists.
+    let end = match target.length {
+        Some(length) => Some(target.offset.get().checked_add(length.get())?),
+        None => None,
+    };
     let stride = second.targets.first()?.offset.get();
     let stride = stride.checked_sub(target.offset.get())?;
     if stride == 0 || !goes_in_order || first.workers != 1 {
@@ -80,14 +99,15 @@ fn apart(jobs: &[Job]) -> Option<(u32, u64)> {
     }
     let follows = |(at, job): (u64, &Job)| {
         let start = target.offset.get().checked_add(stride.checked_mul(at)?)?;
-        let mut own = job.clone();
+        let mut own = turned(job, usize::try_from(at).ok()?);
         own.targets.clone_from(&first.targets);
         own.salt = first.salt;
         let [place] = job.targets.as_slice() else {
             return None;
         };
         let stands = place.offset.get() == start
-            && place.length.map(Bytes::get) == end.checked_sub(start)
+            && place.length.map(Bytes::get) == end.and_then(|end| end.checked_sub(start))
+            && place.length.is_some() == end.is_some()
             && place.place == target.place;
         (stands && own == *first).then_some(())
     };

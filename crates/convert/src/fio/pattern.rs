@@ -9,6 +9,7 @@ use fathom_workload::{
 use super::section::Section;
 use super::{placement, size, triple};
 use crate::draft::Draft;
+use crate::zones;
 
 /// Adds the options of a job's pattern.
 pub fn put(job: &Job, number: usize, section: &mut Section, draft: &mut Draft) {
@@ -39,8 +40,17 @@ pub fn put(job: &Job, number: usize, section: &mut Section, draft: &mut Draft) {
     }
     match job.access {
         Access::Random { coverage, run: _ } => {
-            let drawn =
-                rules.is_some_and(|rules| !rules.distribution.iter().all(Distribution::is_uniform));
+            let length = zones::length(job);
+            let drawn = rules.is_some_and(|rules| {
+                placement::distributions(&rules.distribution, length).is_some()
+            });
+            let is_uniform =
+                rules.is_none_or(|rules| rules.distribution.iter().all(Distribution::is_uniform));
+            if !drawn && !is_uniform {
+                let message =
+                    "fio ends where zones exceed the file: give the target a size that they fit";
+                draft.lost(number, "placement", message);
+            }
             section.put_if(
                 coverage == Coverage::Independent && !drawn,
                 "norandommap",
@@ -63,7 +73,7 @@ pub fn put(job: &Job, number: usize, section: &mut Section, draft: &mut Draft) {
     }
     sizes(&job.block, rules, random, section);
     if let Some(rules) = rules {
-        placement::put(rules, random, section);
+        placement::put(rules, random, zones::length(job), section);
     }
     rates(job, section, number, draft);
 }

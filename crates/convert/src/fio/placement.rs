@@ -1,13 +1,14 @@
 //! Distributions, zones and shares of random I/O.
 
-use fathom_units::Percent;
+use fathom_units::{Bytes, Percent};
 use fathom_workload::{Between, Conditioning, Distribution, Placement, ZoneStride};
 
 use super::section::Section;
 use super::{size, triple};
+use crate::zones;
 
 /// Adds the options of a placement that are none of order, sizes and files.
-pub fn put(rules: &Placement, random: bool, section: &mut Section) {
+pub fn put(rules: &Placement, random: bool, length: Option<Bytes>, section: &mut Section) {
     let Placement {
         distribution,
         random: shares,
@@ -37,7 +38,7 @@ pub fn put(rules: &Placement, random: bool, section: &mut Section) {
         condition(*rules, section);
     }
     if random {
-        if let Some(text) = distributions(distribution) {
+        if let Some(text) = distributions(distribution, length) {
             section.put("random_distribution", text);
         }
         let stride =
@@ -86,9 +87,23 @@ fn condition(rules: Conditioning, section: &mut Section) {
     section.put_if(cache.get() > 0, "spr_cs", size(cache.get()));
 }
 
-/// fio has lists of its own for reads, writes and trims where these are zones of one kind; else one for all.
-fn distributions(of: &[Distribution; 3]) -> Option<String> {
-    let [first, second, third] = of;
+/// fio has lists of its own for reads, writes and trims where these are zones of one kind; else one for all. It ends where
+/// zones exceed the file, of `length`: none are written that do.
+pub fn distributions(of: &[Distribution; 3], length: Option<Bytes>) -> Option<String> {
+    let of = of.clone().map(|one| match one {
+        Distribution::ZonedAbsolute(own) => {
+            Distribution::ZonedAbsolute(zones::within(&own, length))
+        }
+        other => other,
+    });
+    let exceeds = |one: &Distribution| match one {
+        Distribution::ZonedAbsolute(own) => !zones::fit(own, length),
+        _ => false,
+    };
+    if of.iter().any(exceeds) {
+        return None;
+    }
+    let [first, second, third] = &of;
     let text = match first {
         Distribution::Uniform => return None,
         // fio's numbers are without a stride, which is another option.

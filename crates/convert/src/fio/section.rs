@@ -2,8 +2,8 @@
 
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Backend, BufferContents, Caching, Features, FileChoice, FileOperation, Job, Limits, OpenSync,
-    Place, StatCall, SyncPolicy, Target,
+    Backend, BufferContents, Caching, Distribution, Features, FileChoice, FileOperation, Job,
+    Limits, OpenSync, Place, StatCall, SyncPolicy, Target,
 };
 
 use super::{names, pattern, size, time};
@@ -293,8 +293,13 @@ impl Section {
         let times = rules.map_or(1, |rules| rules.ios_per_target);
         let word = match choice {
             FileChoice::RoundRobin => "roundrobin",
-            FileChoice::Random => match rules.map(|rules| rules.target_distribution.to_string()) {
-                Some(drawn) if drawn != "uniform" => return self.put("file_service_type", drawn),
+            FileChoice::Random => match rules.map(|rules| &rules.target_distribution) {
+                Some(
+                    drawn @ (Distribution::Zipf { .. }
+                    | Distribution::Pareto { .. }
+                    | Distribution::Normal { .. }),
+                ) => return self.put("file_service_type", drawn.to_string()),
+                // fio has no weights of one's own: what is lost by that shows when the text is read back.
                 _ => "random",
             },
             FileChoice::Sequential => "sequential",

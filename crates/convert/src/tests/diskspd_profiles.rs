@@ -5,7 +5,8 @@ use std::io;
 
 use fathom_dialects::diskspd::{read, write_profile};
 use fathom_dialects::fio::{FileStatus, Files};
-use fathom_workload::Workload;
+use fathom_units::{Bytes, Percent};
+use fathom_workload::{Placement, Workload};
 
 use super::{Dialect, convert, normal_form, told};
 
@@ -59,7 +60,13 @@ fn profiles_become_what_their_lines_become_and_come_back() {
         "-b4K -d10 -F4 -O8 -r -L -c64M /d/a.dat /d/b.dat",
         "-b4K -d10 -rs50 -w25 -o4 -t2 -rdpct90/10:10/90 -c64M -Z1M -L /d/a.dat",
         "-b4K -d10 -r -o2 -t3 -rdabs50/16M:50/48M -c64M -L /d/a.dat",
+        "-b4K -d10 -r -o2 -t3 -rdabs90/64K -c64M -L /d/a.dat",
+        "-b4K -d10 -r -o2 -t3 -rdabs30/64K:0/1M:20/128K -L /d/a.dat",
+        "-b4K -d10 -r -o2 -rdabs0/64K -c64M -L /d/a.dat",
         "-b4K -d10 -o4 -t2 -T1M -s64K -f32M -B4K -c64M -L /d/a.dat",
+        "-b4K -d10 -o4 -t3 -T1M -s64K -w50 -L /d/a.dat",
+        "-b4K -d10 -o4 -t2 -T1M -B4K -a0,1,2 -c64M -L /d/a.dat /d/b.dat /d/c.dat",
+        "-b4K -d10 -o1 -t2 -T100K -s4K -Smw -L /d/a.dat /d/b.dat",
         "-b4K -d10 -o4 -t2 -r -c64M -L -D500 /d/a.dat",
         "-b4K -d5 -z7 -n -x -o2 -t1 -i5 -j10 -c64M -L /d/a.dat",
         "-b4K -d5 -C3 -a0 -I1 -fr -r -o2 -c64M -L /d/a.dat",
@@ -117,4 +124,75 @@ fn timespans_become_lines() {
         };
         assert_eq!(jobs, normal_form(&own).stages.remove(0).jobs, "{line}");
     }
+}
+
+/// fio ends where its zones exceed the file, so that a range that goes on to the end is written with its length.
+#[test]
+fn ranges_that_go_on_to_the_end_fit_the_file_in_fio() {
+    let known = convert(
+        &of_line("-b4K -d10 -r -o2 -rdabs90/64K -c64M -L /d/a.dat"),
+        Dialect::Fio,
+        "x",
+    );
+    assert!(!known.is_lossy(), "{:?}", told(&known));
+    let zones = "random_distribution=zoned_abs:90/64k:10/65472k\n";
+    assert!(known.text.contains(zones), "{}", known.text);
+    for line in [
+        "-b4K -d10 -r -o2 -rdabs90/64K -L /d/a.dat",
+        "-b4K -d10 -r -o2 -rdabs50/1M:25/1M:25/8M -f1536K -L /d/a.dat",
+    ] {
+        let written = convert(&of_line(line), Dialect::Fio, "x");
+        assert!(written.is_lossy(), "{line}");
+        assert!(!written.text.contains("=zoned_abs:"), "{}", written.text);
+        assert!(written.text.contains("norandommap=1"), "{}", written.text);
+    }
+}
+
+/// What threads of a pool share in order has no weights in fio, and the text is one that fio takes.
+#[test]
+fn a_pool_that_goes_in_order_is_written_for_fio() {
+    let line = "-b64K -d10 -F3 -O1 -c1M -L /d/a.dat /d/b.dat";
+    let written = convert(&of_line(line), Dialect::Fio, "x");
+    let told = told(&written);
+    assert!(written.is_lossy(), "{told:?}");
+    assert!(!told.iter().any(|one| one.contains("refused")), "{told:?}");
+    let drawn = "file_service_type=random\n";
+    assert!(written.text.contains(drawn), "{}", written.text);
+}
+
+/// A part of random I/Os that is in order, as fio's `percentage_random` has it, is `-rs`; what else is asked of places is lost.
+#[test]
+fn random_ios_that_are_partly_in_order_are_a_share() {
+    let with = |rules: Placement| {
+        let mut workload = of_line("-b4K -d10 -r -o2 -c64M -L /d/a.dat");
+        workload.stages[0].jobs[0].features.placement = Some(Box::new(rules));
+        convert(&workload, Dialect::Diskspd, "x")
+    };
+    let rules = Placement {
+        random: [Percent::whole(30).unwrap(); 3],
+        ..Placement::default()
+    };
+    let share = with(rules.clone());
+    assert!(!share.is_lossy(), "{:?}", told(&share));
+    assert!(share.text.contains(" -rs30 -r4K "), "{}", share.text);
+    // Of a direction without I/O nothing is asked.
+    let reads = with(Placement {
+        random: [rules.random[0], Percent::ALL, Percent::ALL],
+        ..Placement::default()
+    });
+    assert!(reads.text.contains(" -rs30 -r4K "), "{}", reads.text);
+    let aligned = |bytes| Placement {
+        alignment: [Some(Bytes::new(bytes)); 3],
+        ..rules.clone()
+    };
+    let own = with(aligned(4096));
+    assert!(!own.is_lossy(), "{:?}", told(&own));
+    assert!(own.text.contains(" -rs30 -r4K "), "{}", own.text);
+    let wider = with(aligned(8192));
+    assert!(wider.is_lossy(), "{:?}", told(&wider));
+    let more = with(Placement {
+        skip: 4096,
+        ..rules
+    });
+    assert!(more.is_lossy(), "{:?}", told(&more));
 }

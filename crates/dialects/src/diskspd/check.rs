@@ -218,6 +218,24 @@ const ODDITIES: &[Rule] = &[
         |_, it| it.parallel && it.outstanding == 1 && it.random.is_none(),
     ),
     rule(
+        "S",
+        "`-Sr` (DisableLocalCache) passes by the whole page cache here",
+        "write `-Su` (DisableOSCache)",
+        |_, it| it.cache == Cache::LocalOff && !it.mapped,
+    ),
+    rule(
+        "S",
+        "`-Sr` (DisableLocalCache) has no effect on a mapped file, which is in the page cache here",
+        "leave `r` out",
+        |_, it| it.cache == Cache::LocalOff && it.mapped,
+    ),
+    rule(
+        "f",
+        "the file is made smaller (`-c`, FileSize) than the end that is asked for: it is used to its end",
+        "give both alike",
+        |_, it| it.create.zip(it.end).is_some_and(|(size, end)| size < end),
+    ),
+    rule(
         "s",
         "one thread has nobody to share its position with",
         "write `-s`, or give `-t` or `-F`",
@@ -280,6 +298,12 @@ pub fn check(profile: &Profile, source: &mut Source, runs: bool, is_line: bool) 
             );
         }
         if runs {
+            if span.cooldown > 0 {
+                let message = "nothing is issued during the cool-down (`-C`, Cooldown) here, and none follows the last timespan";
+                let hint =
+                    "where others measure the same storage meanwhile, give `-d` as much more";
+                source.warn(place("C"), message, hint);
+            }
             check_run(span, source, place("a"));
         }
         if source.has_errors() && pairs > PAIRS_MAX {

@@ -1,5 +1,8 @@
 //! What a line's targets are on the machine that runs it.
 
+use std::collections::BTreeSet;
+
+use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Bytes;
 use fathom_workload::Workload;
 
@@ -26,17 +29,29 @@ fn is_on_drive(path: &str) -> bool {
         && bytes.next() == Some(b':')
 }
 
-/// Ends each job's range where its file ends, so that a file that must be there is never made longer.
-pub fn fit_to_files(workload: &mut Workload, files: &dyn Files) {
+/// Ends each job's range where its file ends, so that a file that must be there is never made longer. Gives a warning for each
+/// file that is shorter than what was asked for.
+pub fn fit_to_files(workload: &mut Workload, files: &dyn Files) -> Diagnostics {
+    let mut warnings = Diagnostics::default();
+    let mut told = BTreeSet::new();
     let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
     for job in jobs.filter(|job| job.features.files.must_exist) {
         for target in &mut job.targets {
-            if let (Some(length), FileStatus::Regular(size)) =
-                (target.length, files.status(target.place.path()))
-            {
+            let path = target.place.path();
+            if let (Some(length), FileStatus::Regular(size)) = (target.length, files.status(path)) {
                 let there = size.saturating_sub(target.offset);
+                if there < length && told.insert(path.to_owned()) {
+                    warnings.push(too_short(path, size, target.offset + length));
+                }
                 target.length = Some(length.min(there).max(Bytes::new(1)));
             }
         }
     }
+    warnings
+}
+
+fn too_short(path: &str, size: Bytes, end: Bytes) -> Diagnostic {
+    let message =
+        format!("`{path}` has {size}, and is asked for up to {end}: it is used to its end");
+    Diagnostic::warning(message).hint("have it made in that size (`-c`), or ask for less (`-f`)")
 }

@@ -248,11 +248,7 @@ fn cache(line: &mut Line, index: usize, letter: char) {
             line.target.cache = Cache::Uncached;
             line.target.write_through = true;
         }
-        'r' => {
-            line.target.cache = Cache::LocalOff;
-            let message = "`-Sr` passes by the whole page cache here";
-            line.warn(index, message, "write -Su");
-        }
+        'r' => line.target.cache = Cache::LocalOff,
         'w' => line.target.write_through = true,
         'm' => line.target.mapped = true,
         'y' | 'Y' => line.ignored(index, "BypassIO is a path within Windows"),

@@ -261,10 +261,7 @@ impl Plan<'_> {
                 (false, 1) => Backend::Sync,
                 (false, _) => Backend::IoUring,
             },
-            caching: match target.cache {
-                Cache::Cached => Caching::Buffered,
-                Cache::Uncached | Cache::LocalOff => Caching::Direct,
-            },
+            caching: caching(target),
             existing: ExistingFiles::AsPeer,
             split_latency: false,
             drop_cache: false,
@@ -405,6 +402,15 @@ fn access(target: &Target) -> Access {
     }
 }
 
+/// A mapped file is in the page cache, whatever else is said.
+fn caching(target: &Target) -> Caching {
+    match target.cache {
+        _ if target.mapped => Caching::Buffered,
+        Cache::Cached => Caching::Buffered,
+        Cache::Uncached | Cache::LocalOff => Caching::Direct,
+    }
+}
+
 /// A thread that is held back goes by the time since its start, so that it makes up for what it missed. Where its I/Os go
 /// on side by side, each of the `slots` has its part of the rate.
 fn arrival(target: &Target, slots: u32) -> Arrival {
@@ -493,9 +499,9 @@ fn lines(weights: &[(usize, u32)], targets: &[Target]) -> Vec<AccessLine> {
     else {
         return Vec::new();
     };
-    let unit = match first.cache {
-        Cache::Cached => 1,
-        Cache::Uncached | Cache::LocalOff => 512,
+    let unit = match caching(first) {
+        Caching::Buffered => 1,
+        Caching::Direct => 512,
     };
     let line = |(number, (target, weight)): (usize, (&Target, u32))| AccessLine {
         weight,

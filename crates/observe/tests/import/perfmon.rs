@@ -335,3 +335,36 @@ fn a_queue_s_depth_follows_from_latencies_where_it_is_not_told() {
     );
     says(&observation, "at the end of each interval");
 }
+
+#[test]
+fn a_blank_first_row_is_no_doubt() {
+    let observation = english();
+    let doubts = observation.doubts.join("\n");
+    assert!(!doubts.contains("came or went"), "{doubts}");
+    // One that is blank later on is.
+    let (first, rest) = ROWS.split_once("\r\n").unwrap();
+    let blank = first.replace("08:03:11", "08:03:15");
+    let later = format!("{ENGLISH}{first}\r\n{rest}{blank}\r\n");
+    says(
+        &read_text(&later, &memory()),
+        "`0 C:` is in 2 of 3 reports: it came or went",
+    );
+}
+
+#[test]
+fn a_row_that_stands_twice_counts_once() {
+    let mut rows: Vec<&str> = ROWS.lines().collect();
+    rows.insert(2, rows[1]);
+    let twice = read_text(&format!("{ENGLISH}{}\r\n", rows.join("\r\n")), &memory());
+    says(&twice, "1 rows are the row before them once more");
+    let once = format!("{:?}", english().devices);
+    assert_eq!(format!("{:?}", twice.devices), once);
+    // Of times in whole seconds or minutes, two may be alike.
+    let row = "\"11/22/2026 08:03\",\"5\",\"5\"\n";
+    let coarse = format!(
+        "\"(PDH-CSV 4.0)\",\"\\\\H\\PhysicalDisk(0 C:)\\Disk Reads/sec\",\"\\\\H\\PhysicalDisk(0 C:)\\Disk Writes/sec\"\n{}",
+        row.repeat(3) + &row.replace("08:03", "08:04").repeat(3)
+    );
+    let coarse = read_text(&coarse, &Options::default());
+    assert_eq!(device(&coarse, "0 C:").samples.len(), 5);
+}

@@ -23,7 +23,8 @@ pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Inpu
 /// # Errors
 /// A path of Windows that is not mapped, or a file that is there and may not be removed.
 pub fn prepare(settings: &Settings, workload: &mut Workload) -> Result<String, Failure> {
-    super::settle_paths(workload)?;
+    // The script makes its file in the size that it uses.
+    let _ = super::settle_paths(workload)?;
     let mut jobs = workload.jobs().flat_map(|(_, job)| &job.targets);
     let path = jobs.next().map(|target| target.place.path().to_owned());
     let path = path.unwrap_or_else(|| settings.path());

@@ -39,16 +39,15 @@ fn taken(
     Ok(Input::new(name, workload).spoken(Spoken::Diskspd(Box::new(input))))
 }
 
-/// Fits a workload that was written for Windows to the files of this machine.
+/// Fits a workload that was written for Windows to the files of this machine. Gives what the user should know of them.
 ///
 /// # Errors
 /// A path that means something to Windows alone, with the `--map` that it needs.
-pub fn settle(workload: &mut Workload) -> Result<(), Failure> {
+pub fn settle(workload: &mut Workload) -> Result<Diagnostics, Failure> {
     if let Some(complaint) = windows_path(workload) {
         return Err(Diagnostics(vec![complaint]).into());
     }
-    diskspd::fit_to_files(workload, &SystemFiles);
-    Ok(())
+    Ok(diskspd::fit_to_files(workload, &SystemFiles))
 }
 
 /// Refuses a path of Windows that nothing was mapped to.

@@ -324,6 +324,9 @@ fn what_has_no_effect_is_told() {
         ("-F2 -O4 -s4K -w50 f g", "position of their own"),
         ("-l f", "no effect"),
         ("-Sr f", "whole page cache"),
+        ("-Smr f", "no effect on a mapped file"),
+        ("-c1M -f2M f", "made smaller"),
+        ("-C5 f", "during the cool-down"),
         ("-P f", "no dots"),
     ] {
         let warnings = accepted(line).warnings.to_string();
@@ -506,4 +509,35 @@ fn written_data_may_come_from_a_file() {
     assert!(filling.anywhere);
     assert_eq!(filling.pattern.unwrap().bytes().len(), 1 << 20);
     assert!(input.warnings.to_string().contains("first MiB"));
+}
+
+#[test]
+fn a_file_that_is_shorter_than_asked_for_is_told() {
+    let files = Named::with("f", vec![7u8; 1 << 20]);
+    for (line, part) in [
+        (
+            "-f2M f",
+            Some("`f` has 1 MiB, and is asked for up to 2 MiB"),
+        ),
+        ("-B512K:1M f", Some("up to 1.5 MiB")),
+        ("-f1M f", None),
+        ("f", None),
+        ("-c2M f", None),
+    ] {
+        let mut workload = read(&words(line), 0, &files).unwrap().workload;
+        let warnings = fit_to_files(&mut workload, &files);
+        assert_eq!(warnings.0.len(), usize::from(part.is_some()), "{line}");
+        let part = part.unwrap_or("");
+        assert!(warnings.to_string().contains(part), "{line}\n{warnings}");
+    }
+}
+
+/// The page cache holds a mapped file, so that no block must be whole sectors.
+#[test]
+fn a_mapped_file_is_cached() {
+    let job = &jobs("-c1M -b5000 -Smr f")[0];
+    assert_eq!(
+        (job.backend, job.caching),
+        (Backend::Mmap, Caching::Buffered)
+    );
 }

@@ -8,7 +8,7 @@ mod header;
 mod names;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_units::Bytes;
+use fathom_units::{Bytes, Nanos};
 
 use self::header::{Header, Target, fields, refuse};
 use self::names::{MEANINGS, Meaning as M};
@@ -81,6 +81,9 @@ struct Reader<'a> {
     complaints: Diagnostics,
     doubts: Vec<String>,
     blanks: usize,
+    /// The last row, and how many were the same once more.
+    last: String,
+    twice: usize,
     /// The line after the last row.
     ended: Option<usize>,
     seen: Seen,
@@ -113,6 +116,8 @@ impl<'a> Reader<'a> {
             complaints: Diagnostics::default(),
             doubts: Vec::new(),
             blanks: 0,
+            last: String::new(),
+            twice: 0,
             ended: None,
             seen: Seen::default(),
         })
@@ -163,17 +168,32 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
         };
+        if self.is_twice(line) {
+            return Ok(());
+        }
         let values = self.values(line, &row[1..], header);
         self.collector.report(at, None, self.fresh);
-        self.fresh = false;
+        let begins = std::mem::take(&mut self.fresh);
         let free = available(header, &values);
         self.seen.free |= free.is_some();
         let memory = free.map(|free| self.options.memory_in_use(free));
         let memory = memory
             .transpose()
             .map_err(|message| refuse(line.error("", message).hint(Options::MEMORY_HINT)))?;
-        self.add(header, &values, memory.flatten())
+        self.add(header, &values, memory.flatten(), begins)
             .map_err(|TooMuch| refuse(line.error("", TooMuch::message()).hint(TooMuch::HINT)))
+    }
+
+    /// Whether a row is the one before it once more, as where logs that overlap were put together: one moment is no interval.
+    /// Times without parts of a second may be alike in rows that are two.
+    fn is_twice(&mut self, line: &Line<'_>) -> bool {
+        let is_exact = self.dates.resolution() < Nanos::from_secs(1);
+        if is_exact && line.text == self.last {
+            self.twice += 1;
+            return true;
+        }
+        line.text.clone_into(&mut self.last);
+        false
     }
 
     /// The values of a row; none where there is none.
@@ -214,6 +234,7 @@ impl<'a> Reader<'a> {
         header: &Header,
         values: &[Option<f64>],
         memory: Option<Bytes>,
+        begins: bool,
     ) -> Result<(), TooMuch> {
         let mut disks = vec![[None; MEANINGS]; header.disks.len()];
         let (mut busy, mut processors) = (0.0, 0.0);
@@ -227,10 +248,16 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
+        let mut told = false;
         for (name, values) in header.disks.iter().zip(&disks) {
             if let Some(sample) = self.disk(values) {
                 self.collector.sample(name, &sample)?;
+                told = true;
             }
+        }
+        if begins && !told {
+            // A rate has no value in the first row, whatever disk it is of.
+            self.collector.void();
         }
         if processors > 0.0 || memory.is_some() {
             let processors = (processors > 0.0)
@@ -329,6 +356,12 @@ impl<'a> Reader<'a> {
                 .filter(|(holds, _)| *holds)
                 .map(|(_, text)| (*text).to_owned()),
         );
+        if self.twice > 0 {
+            doubts.push(format!(
+                "{} rows are the row before them once more: they are left out",
+                self.twice
+            ));
+        }
         if self.blanks > 0 {
             doubts.push(format!(
                 "{} values are blank or negative: they are left out",
