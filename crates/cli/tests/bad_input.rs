@@ -300,6 +300,8 @@ fn a_dash_is_the_standard_input_and_a_pipe_is_a_file() {
         piped(home, &native, "explain --json --dialect native -", 0),
         from_file
     );
+    // Neither has a name that tells what it is.
+    assert_eq!(piped(home, &native, "explain --json -", 0), from_file);
     let predicted = piped(
         home,
         &format!("cat '{design}'"),

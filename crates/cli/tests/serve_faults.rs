@@ -213,6 +213,21 @@ fn limits_faults_and_questions_are_obeyed() {
         let (_, told) = served.ctl(order, code);
         assert!(told.contains(expected), "{told}");
     }
+    drop(served);
+    // Whoever reads the figures later is told what else there was than the design.
+    let (shown, _) = expect_code(folder.path(), &["report", "last", "--json"], 0);
+    let record: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let note = record["stages"][0]["notes"].to_string();
+    for expected in [
+        "these figures are not of the design alone: `limits plain iops=100` at ",
+        "`eio plain 100%` at ",
+    ] {
+        assert!(note.contains(expected), "{note}");
+    }
+    // What was refused or only asked is not named, and times are from the start of serving.
+    for other in ["stats", "stall", "warm", " min"] {
+        assert!(!note.contains(other), "{note}");
+    }
 }
 
 #[test]

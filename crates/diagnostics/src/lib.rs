@@ -264,14 +264,22 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|(distance, candidate)| *distance <= farthest(candidate))
         // Names of one letter have nothing in common.
         .filter(|(distance, candidate)| *distance < candidate.len().max(name.len()))
-        .min_by_key(|(distance, candidate)| (*distance, Reverse(shared_start(name, candidate))))
+        .min_by_key(|(distance, candidate)| {
+            let lengths_apart = candidate.len().abs_diff(name.len());
+            (
+                *distance,
+                Reverse(shared_start(name, candidate)),
+                lengths_apart,
+            )
+        })
         .map(|(_, candidate)| candidate)
 }
 
 /// Longest name that is compared with others, in bytes.
 const NAME_MAX: usize = 200;
 
-/// Of names equally near, the one that begins alike is meant: `P30` for `P31`, not `P1`.
+/// Of names equally near, the one that begins alike is meant, and of these the one that is as long: `P30` for `P31`, neither
+/// `P1` nor `P3`.
 fn shared_start(one: &str, other: &str) -> usize {
     let pairs = one.chars().zip(other.chars());
     pairs.take_while(|(left, right)| left == right).count()
@@ -297,7 +305,7 @@ mod tests {
         );
         assert_eq!(nearest("frobnicate", ["read", "iodepth"]), None);
         assert_eq!(nearest(&"read".repeat(1 << 18), ["read"]), None);
-        assert_eq!(nearest("P31", ["P1", "P3", "P30"]), Some("P3"));
+        assert_eq!(nearest("P31", ["P1", "P3", "P30"]), Some("P30"));
         assert_eq!(nearest("P31", ["P1", "P30"]), Some("P30"));
         assert_eq!(nearest("6", ["0", "5"]), None);
     }

@@ -65,24 +65,38 @@ pub(crate) fn stage_of(stage: &Stage, result: &StageResult, emulation: &Emulatio
     record
 }
 
-/// The check that what was served is what the model says.
-pub(crate) fn check(emulation: &Emulation) -> Check {
+/// Where no bound was asked for, the largest part of all latency that may be emulation error: more than the noise of most
+/// comparisons with a prediction.
+const SHARE_MOST: f64 = 0.1;
+
+/// The check that what was served is what the model says; all I/Os took `latency_ns` together.
+pub(crate) fn check(emulation: &Emulation, latency_ns: f64) -> Check {
+    let error = &emulation.error;
     let (p50, p99) = (
-        Nanos::new(emulation.error.percentile(50.0)),
-        Nanos::new(emulation.error.percentile(99.0)),
+        Nanos::new(error.percentile(50.0)),
+        Nanos::new(error.percentile(99.0)),
     );
-    let most = Nanos::new(emulation.error.max());
-    let passed = emulation.bound.is_none_or(|bound| p99 <= bound);
+    let most = Nanos::new(error.max());
+    let share = if latency_ns > 0.0 {
+        error.count() as f64 * error.mean() / latency_ns
+    } else {
+        0.0
+    };
+    let passed = match emulation.bound {
+        Some(bound) => p99 <= bound,
+        None => share <= SHARE_MOST,
+    };
     let bound = emulation.bound.map_or_else(
         || "no bound was asked for".to_owned(),
         |bound| format!("at most {bound} was asked for"),
     );
-    let evidence = if emulation.error.count() == 0 {
+    let evidence = if error.count() == 0 {
         "no I/O took time in the model".to_owned()
     } else {
+        let percent = share * 100.0;
         format!(
             "answers were later than the model by {p50} at the median, {p99} at the 99th percentile ({bound}), {most} at \
-             most"
+             most; that is {percent:.1} % of all latency"
         )
     };
     let remedy = "leave a processor free for the server, serve a design with lower limits, or allow more with `--max-error`";
@@ -96,6 +110,14 @@ pub(crate) fn check(emulation: &Emulation) -> Check {
             remedy.to_owned()
         },
     }
+}
+
+/// The latency that clients saw, of all I/Os together.
+pub(crate) fn latency_ns(stage: &StageRecord) -> f64 {
+    let total = &stage.total;
+    let ways = [&total.read, &total.write, &total.trim, &total.sync];
+    let ways = ways.into_iter().flatten();
+    ways.map(|way| way.ios as f64 * way.latency_ns.mean).sum()
 }
 
 /// What is known of the run beside its stage.
@@ -133,5 +155,38 @@ pub(crate) fn record(
         checks,
         notes: session.notes,
         interrupted: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A check of 100 I/Os, each of which took a millisecond, `error` of it without need.
+    fn checked(error: Nanos, bound: Option<Nanos>) -> Check {
+        let mut histogram = Histogram::new();
+        for _ in 0..100 {
+            histogram.record(error.get());
+        }
+        let emulation = Emulation {
+            error: histogram,
+            bound,
+            path: Nanos::ZERO,
+            cpu: CpuRecord::default(),
+        };
+        check(&emulation, 100e6)
+    }
+
+    #[test]
+    fn much_error_fails_without_a_bound_and_a_bound_decides_alone() {
+        let (few, many) = (Nanos::from_micros(90), Nanos::from_micros(150));
+        assert!(checked(few, None).passed);
+        let failed = checked(many, None);
+        assert!(!failed.passed && !failed.remedy.is_empty());
+        let evidence = "(no bound was asked for)";
+        assert!(failed.evidence.contains(evidence), "{failed:?}");
+        assert!(failed.evidence.ends_with("% of all latency"), "{failed:?}");
+        assert!(checked(many, Some(Nanos::from_millis(1))).passed);
+        assert!(!checked(few, Some(Nanos::from_micros(50))).passed);
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! An order is a list of words, as `fathom ctl` has them after its own options, and as fault scripts write them in one text.
 
+use std::fmt;
+
 use fathom_diagnostics::nearest;
 use fathom_model::{Action, Change, Factor, NewLimit};
 use fathom_units::{Bytes, Iops, Percent};
@@ -162,6 +164,52 @@ impl Order {
     }
 }
 
+/// In the words that [`Order::parse`] reads.
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Crash { vm, torn } => {
+                let vm = vm.as_ref().map(|vm| format!(" --vm {vm}"));
+                let torn = if *torn { " --torn" } else { "" };
+                write!(f, "crash{}{torn}", vm.unwrap_or_default())
+            }
+            Self::Warm(volume) => write!(f, "warm {volume}"),
+            Self::Stats => f.write_str("stats"),
+            Self::Change(Change { part, action }) => match action {
+                Action::Detach => write!(f, "detach {part}"),
+                Action::Attach => write!(f, "attach {part}"),
+                Action::Stall => write!(f, "stall {part}"),
+                Action::Resume => write!(f, "resume {part}"),
+                Action::Restore => write!(f, "restore {part}"),
+                Action::Slow(factor) => write!(f, "slow {part} {factor}"),
+                Action::Fail(share) => {
+                    write!(f, "eio {part} {}", share.to_string().replace(' ', ""))
+                }
+                Action::Limits { iops, bandwidth } => {
+                    write!(f, "limits {part}")?;
+                    limit(f, "iops", iops, |iops| iops.get().to_string())?;
+                    limit(f, "bandwidth", bandwidth, |rate| {
+                        format!("{}B/s", rate.get())
+                    })
+                }
+            },
+        }
+    }
+}
+
+fn limit<T>(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    limit: &NewLimit<T>,
+    words: impl Fn(&T) -> String,
+) -> fmt::Result {
+    match limit {
+        NewLimit::Keep => Ok(()),
+        NewLimit::Set(rate) => write!(f, " {name}={}", words(rate)),
+        NewLimit::Lift => write!(f, " {name}=none"),
+    }
+}
+
 fn share_of(word: &str) -> Result<Percent, OrderError> {
     let share = value::<Percent>(word)?;
     if share == Percent::ZERO && word.contains(|digit: char| matches!(digit, '1'..='9')) {
@@ -229,7 +277,7 @@ fn new_iops(text: &str) -> Option<Iops> {
 }
 
 /// A value whose type says of what it cannot read what to write.
-fn value<T: std::str::FromStr<Err: std::fmt::Display>>(word: &str) -> Result<T, OrderError> {
+fn value<T: std::str::FromStr<Err: fmt::Display>>(word: &str) -> Result<T, OrderError> {
     word.parse()
         .map_err(|error: T::Err| unreadable(word, &error.to_string()))
 }
@@ -284,6 +332,28 @@ mod tests {
         };
         check("limits data iops=100 bandwidth=none", "data", limits);
         assert_eq!(parsed("stats"), Ok(Order::Stats));
+    }
+
+    #[test]
+    fn orders_are_written_as_they_are_read() {
+        for line in [
+            "crash",
+            "crash --vm db --torn",
+            "detach data",
+            "attach data",
+            "stall vm/cached",
+            "resume vm/cached",
+            "restore data",
+            "warm vm/data",
+            "slow data 2.5",
+            "eio data 100%",
+            "eio data 0.05%",
+            "limits data iops=100 bandwidth=none",
+            "limits data bandwidth=1500000B/s",
+            "stats",
+        ] {
+            assert_eq!(parsed(line).unwrap().to_string(), line);
+        }
     }
 
     #[test]

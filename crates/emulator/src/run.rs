@@ -193,7 +193,7 @@ impl Serving<'_> {
         keeper.fill(&mut result.storage);
         let stage = document::stage_of(self.stage, &result, &emulation);
         keeper.finished(&stage);
-        let check = document::check(&emulation);
+        let check = document::check(&emulation, document::latency_ns(&stage));
         let record = document::record(self.session, stage, result, check);
         Ok((record, keeper.writer, traced))
     }

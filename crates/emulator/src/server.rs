@@ -109,6 +109,7 @@ pub(crate) struct Server<'a> {
     told: Vec<Durability>,
     /// How many times hosts have failed.
     crashes: u64,
+    carried_out: obey::CarriedOut,
     echo: Echo,
     outlook: Outlook,
     rest: Rest,
@@ -180,6 +181,7 @@ impl<'a> Server<'a> {
             write_back,
             told: Vec::new(),
             crashes: 0,
+            carried_out: obey::CarriedOut::default(),
             echo,
             outlook,
             rest: Rest::new(),
@@ -218,7 +220,8 @@ impl<'a> Server<'a> {
 
     /// What a reader of the figures should know.
     pub fn notes(&self) -> Vec<String> {
-        self.room.note().into_iter().collect()
+        let notes = [self.room.note(), self.carried_out.note()];
+        notes.into_iter().flatten().collect()
     }
 
     /// Serves until `stop` becomes readable, or until `end`.

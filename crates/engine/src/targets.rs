@@ -446,6 +446,11 @@ fn existing(path: &Path, metadata: &fs::Metadata) -> Result<(Identity, Kind), Co
 
 /// A file that is not there, whose directories `job` may make.
 fn missing_for(job: &Job, path: &Path) -> Result<(Identity, Kind), Complaint> {
+    // A file is made anew or not at all, which a link's name stands in the way of.
+    if let Ok(to) = fs::read_link(path) {
+        let what = format!("it is a link to `{}`, which is not there", to.display());
+        return Err(Complaint::new(what).hint("make what it leads to, or remove the link"));
+    }
     // What leads back out of a directory that is yet to be made has no place of its own before that.
     let is_plain = !path.components().any(|part| part == Component::ParentDir);
     let full = below_what_is_there(path);

@@ -67,6 +67,20 @@ fn targets_that_are_not_there_or_hold_nothing() {
 }
 
 #[test]
+fn a_link_to_nothing_is_told_before_anything_is_written() {
+    check(
+        |job, at| {
+            std::os::unix::fs::symlink("nowhere", at.join("link")).unwrap();
+            job.targets[0] = target(&at.join("link"), Some(Bytes::mib(1)));
+        },
+        &[
+            "it is a link to `nowhere`, which is not there",
+            "make what it leads to, or remove the link",
+        ],
+    );
+}
+
+#[test]
 fn sizes_that_do_not_fit() {
     check(
         |job, _| job.targets[0].length = Some(Bytes::new(1000)),

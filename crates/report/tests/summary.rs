@@ -226,6 +226,32 @@ fn the_rate_of_a_job_is_over_its_own_time() {
     assert!(line.is_some_and(|line| line.contains(" 1,000 ")), "{text}");
 }
 
+/// Two readers that took half of a stage had twice the rate that a line over the whole stage shows.
+#[test]
+fn jobs_of_a_part_of_a_stage_are_told_with_their_own_rate() {
+    let write = direction(1000.0, 2.0, &[]);
+    let with = |measured_ns: u64| {
+        let mut jobs = vec![job("w", &write, None)];
+        for name in ["r1", "r2"] {
+            let mut reader = job(name, &write, None);
+            (reader.read, reader.write) = (reader.write, None);
+            reader.measured_ns = measured_ns;
+            jobs.push(reader);
+        }
+        let mut stage = stage("a", jobs, &write);
+        stage.total.read = Some(direction(2000.0, 2.0, &[]));
+        let record = record(RunKind::Run, vec![stage], vec![]);
+        let text = fits(&record, Summary::Short, 80);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told =
+        "reads of r1 and r2 took 15 s of the stage's 30 s: 1,000 IOPS each over their own time";
+    let text = with(15_000_000_000);
+    assert!(text.contains(told), "{text}");
+    assert!(!text.contains("writes of"), "{text}");
+    assert!(!with(29_000_000_000).contains("took"));
+}
+
 #[test]
 fn the_next_command_names_the_run_that_is_shown() {
     let writes = direction(1.0, 1.0, &[]);

@@ -126,6 +126,7 @@ impl<'a> NewFile<'a> {
     /// # Errors
     /// [`Code::Refused`]: something is there; [`Code::Target`]: none can be made.
     pub fn at(path: &'a Path) -> Result<Self, Failure> {
+        refuse_dash(path)?;
         File::create_new(path)
             .and_then(|_| fs::remove_file(path))
             .map_err(|error| unwritten(path, &error))?;
@@ -154,6 +155,17 @@ impl<'a> NewFile<'a> {
         // What cannot be removed stays, and the failure that led here is told.
         let _ = fs::remove_file(self.path);
     }
+}
+
+/// Refuses `-` where a file is to be written: who has it for the standard output would find nothing there, and a file of that
+/// name later.
+pub(crate) fn refuse_dash(path: &Path) -> Result<(), Failure> {
+    if path != Path::new(STDIN) {
+        return Ok(());
+    }
+    let message = "`-` is the standard input, and no file to write";
+    let hint = "name a file (`./-` is one of that name); what a verb prints without the option goes to stdout";
+    Err(Failure::new(Code::Usage, message).hint(hint))
 }
 
 /// A file that cannot be written: why, and what to do.
@@ -192,6 +204,17 @@ mod tests {
         for word in words {
             assert!(failure.message.contains(word), "{}", failure.message);
         }
+    }
+
+    #[test]
+    fn a_dash_is_no_file_to_write() {
+        let name = Path::new("-");
+        check(
+            NewFile::at(name),
+            Code::Usage,
+            &["`./-` is one of that name"],
+        );
+        assert!(!name.exists());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::files::unwritten;
+use crate::files::{refuse_dash, unwritten};
 use crate::{Code, Failure};
 
 /// How a file of a kind is known again.
@@ -28,6 +28,7 @@ impl MarkedFile {
     /// # Errors
     /// [`Code::Refused`]: something else is there; [`Code::Target`]: its folder is not there, or no file can be made in it.
     pub fn at(path: &Path, mark: Mark) -> Result<Self, Failure> {
+        refuse_dash(path)?;
         let name = path.display();
         match found_at(path, mark) {
             Ok(Found::Own(own)) => return Self { path: own }.if_writable(),

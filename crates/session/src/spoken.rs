@@ -193,7 +193,7 @@ pub(crate) fn from_file(
         let message = format!("`{path}` is empty");
         return Err(Failure::new(Code::Input, message).hint("name a file with a workload in it"));
     }
-    if file.has_extension("toml") {
+    if native::recognises(&file) {
         return native::from_file(&file, console);
     }
     let found = of_files().find(|(_, (_, recognises))| recognises(&file));

@@ -12,6 +12,13 @@ pub struct ParseUnitError {
     pub reason: String,
 }
 
+impl ParseUnitError {
+    /// Whether it is a quantity of the right form, past what can be counted.
+    pub fn is_too_large(&self) -> bool {
+        self.reason == TOO_LARGE
+    }
+}
+
 impl std::fmt::Display for ParseUnitError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}` {}", self.text, self.reason)

@@ -85,7 +85,7 @@ impl fmt::Display for BytesPerSec {
     }
 }
 
-/// Reads `500MB/s`, `64MiB/s`. The `/s` is required.
+/// Reads `500MB/s`, `64MiB/s`. The `B` and the `/s` are required: `500/s` and `20k/s` would be rates of I/Os elsewhere.
 impl FromStr for BytesPerSec {
     type Err = ParseUnitError;
 
@@ -95,6 +95,9 @@ impl FromStr for BytesPerSec {
             reason: "is not a rate of bytes such as `500MB/s` or `64MiB/s`".to_owned(),
         };
         let size = text.trim().strip_suffix("/s").ok_or_else(error)?;
+        if !size.trim_end().ends_with(['B', 'b']) {
+            return Err(error());
+        }
         size.parse::<Bytes>()
             .map(|bytes| Self(bytes.get()))
             .map_err(|inner| match inner.reason.as_str() {
@@ -132,6 +135,9 @@ mod tests {
         );
         assert!("20000".parse::<Iops>().is_err());
         assert!("500MB".parse::<BytesPerSec>().is_err());
+        for of_ios in ["500/s", "1.5/s", "20k/s", "20 M/s"] {
+            assert!(of_ios.parse::<BytesPerSec>().is_err(), "{of_ios}");
+        }
         let beyond = "99999999999TB/s";
         let error = beyond.parse::<BytesPerSec>().unwrap_err();
         assert_eq!(error.to_string(), format!("`{beyond}` is too large"));

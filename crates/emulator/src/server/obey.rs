@@ -16,6 +16,42 @@ use crate::order::{Order, bytes};
 use crate::undo::Tearing;
 use fathom_nbd::NbdError;
 
+/// Orders that are named one by one in the record; of a test that gives thousands the rest is counted.
+const NAMED_MOST: usize = 12;
+
+/// What was ordered and carried out, for whoever reads the figures.
+#[derive(Debug, Default)]
+pub(super) struct CarriedOut {
+    named: Vec<String>,
+    more: u64,
+}
+
+impl CarriedOut {
+    fn add(&mut self, time: Nanos, order: &Order) {
+        match order {
+            // To ask changes nothing.
+            Order::Stats => {}
+            _ if self.named.len() < NAMED_MOST => self.named.push(format!("`{order}` at {time}")),
+            _ => self.more += 1,
+        }
+    }
+
+    /// That the figures are of more than the design; nothing where no order was carried out.
+    pub(super) fn note(&self) -> Option<String> {
+        if self.named.is_empty() {
+            return None;
+        }
+        let named = self.named.join(", ");
+        let more = match self.more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!(
+            "orders came while serving, so these figures are not of the design alone: {named}{more}"
+        ))
+    }
+}
+
 impl Server<'_> {
     /// Carries out what was ordered.
     pub(super) fn obey(&mut self) {
@@ -27,6 +63,9 @@ impl Server<'_> {
             let time = self.pace.at(Clock::now());
             self.let_happen(time);
             let came = self.carry_out(time, &order);
+            if came.is_ok() {
+                self.carried_out.add(self.pace.since_start(time), &order);
+            }
             // Who asked may have left.
             let _ = reply.send(came);
         }

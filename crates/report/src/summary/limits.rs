@@ -5,7 +5,7 @@
 use fathom_record::{DirectionRecord, JobRecord, LatencyRecord, Record, StageRecord};
 
 use super::time::{self, limit_name};
-use super::{jobs_in_words, names_of};
+use super::{jobs_in_words, names_of, shorter};
 use crate::format::{rate, short_time};
 use crate::lines::Lines;
 use crate::repeats::stages_with_repeats;
@@ -23,6 +23,7 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     let mut sentences = Vec::new();
     for (name, repeats) in &stages {
         let lines = time::sentence(record.kind, repeats).into_iter();
+        let lines = lines.chain(shorter::sentences(repeats));
         let lines = lines.chain(shortfalls(repeats)).chain(responses(repeats));
         sentences.extend(lines.map(|line| match stages.len() {
             0 | 1 => line,

@@ -8,6 +8,7 @@
 
 mod limits;
 mod merged;
+mod shorter;
 mod storage;
 mod sweep;
 mod table;

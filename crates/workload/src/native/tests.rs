@@ -217,6 +217,68 @@ arrival = { process = "poisson" }
     );
 }
 
+/// A rate of I/Os that is no whole number, or that has a unit of sizes, was once taken for so many bytes a second.
+#[test]
+fn a_rate_without_a_b_is_one_of_ios() {
+    let one = |rate: &str| {
+        format!(
+            "target = {{ path = '/f', size = '1MiB' }}\n[[stage]]\nmeasure = '1s'\n[[stage.job]]\narrival = {{ rate = '{rate}' }}"
+        )
+    };
+    let hint = "write it like \"20000/s\"";
+    for (rate, told) in [
+        ("1.5/s", "is no whole number of I/Os a second"),
+        ("1.0005k/s", "is no whole number of I/Os a second"),
+        (
+            "20K/s",
+            "has the unknown unit `K/s`; expected a rate such as `20000/s` or `20k/s`",
+        ),
+        (
+            "4g/s",
+            "has the unknown unit `g/s`; expected a rate such as `20000/s` or `20k/s`",
+        ),
+    ] {
+        check_refused(&one(rate), &[&format!("5: `{rate}` {told}; {hint}")]);
+    }
+    check_refused(
+        &one("x MB/s"),
+        &[
+            "5: `x MB/s` is not a rate of bytes such as `500MB/s` or `64MiB/s`; write it like \"500MB/s\"",
+        ],
+    );
+    let arrival = |rate: &str| {
+        let (workload, _) = read(&one(rate), "t").unwrap();
+        let job = workload.stages[0].jobs[0].clone();
+        match job.arrival {
+            Arrival::Open { rate, .. } => rate,
+            Arrival::Closed => panic!("{rate}: closed"),
+        }
+    };
+    assert_eq!(arrival("1.5k/s"), Pacing::Iops(Iops::new(1500)));
+    assert_eq!(arrival("20 MB/s"), Pacing::Bytes(BytesPerSec::mb(20)));
+    assert_eq!(arrival("512B/s"), Pacing::Bytes(BytesPerSec::new(512)));
+}
+
+#[test]
+fn what_is_no_measure_is_told_with_its_reason() {
+    for (measure, told) in [
+        ("1h30m", "is neither a time of one unit nor a size"),
+        ("-1s", "is neither a time of one unit nor a size"),
+        ("999999999h", "is too large"),
+        ("99EB", "is too large"),
+        ("90", "has no unit"),
+        ("1M", "is no time, and a size ends in `B` here"),
+    ] {
+        let text = format!("[[stage]]\nmeasure = \"{measure}\"");
+        check_refused(
+            &text,
+            &[&format!(
+                "2: `{measure}` {told}; write it like \"60s\", \"10GiB\", \"one-pass\" or {{ ios = 1000 }}"
+            )],
+        );
+    }
+}
+
 #[test]
 fn structures_are_checked() {
     check_refused(

@@ -1,6 +1,6 @@
 //! Reading of the values that have several forms: a word or a table, one size or a list.
 
-use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
+use fathom_units::{Bytes, Nanos, Percent};
 use toml::de::DeValue;
 
 use super::fields::{Reader, Value};
@@ -307,14 +307,14 @@ impl Reader<'_> {
         })
     }
 
-    /// I/Os or bytes a second, told apart by the unit.
+    /// I/Os or bytes a second, told apart by the B of bytes: `20k/s` would also be 20 KiB a second, and `1.5/s` a byte.
     fn rate(&mut self, value: &Value<'_>) -> Option<Pacing> {
-        let bytes = value.get_ref().as_str().map(str::parse::<BytesPerSec>);
-        match bytes {
-            Some(Ok(rate)) if !value.get_ref().as_str().is_some_and(is_iops) => {
-                Some(Pacing::Bytes(rate))
-            }
-            _ => self.quantity(value).map(Pacing::Iops),
+        let text = value.get_ref().as_str().unwrap_or_default();
+        let bytes = text.trim().strip_suffix("/s").map(str::trim_end);
+        if bytes.is_some_and(|bytes| bytes.ends_with(['B', 'b'])) {
+            self.quantity(value).map(Pacing::Bytes)
+        } else {
+            self.quantity(value).map(Pacing::Iops)
         }
     }
 
@@ -349,7 +349,8 @@ impl Reader<'_> {
         if text == ONE_PASS {
             return Some(Measure::default());
         }
-        if let Ok(time) = text.parse() {
+        let time = text.parse::<Nanos>();
+        if let Ok(time) = time {
             return Some(Measure {
                 runtime: Some(time),
                 time_based: true,
@@ -357,13 +358,22 @@ impl Reader<'_> {
             });
         }
         // `5m` is a time and `5M` would be a size: a size must end in B to be taken for one.
-        if let Some(bytes) = text.parse().ok().filter(|_| text.ends_with('B')) {
+        let size = text.parse::<Bytes>();
+        if let Some(bytes) = size.as_ref().ok().filter(|_| text.ends_with('B')) {
             return Some(Measure {
-                bytes: Some(bytes),
+                bytes: Some(*bytes),
                 ..Measure::default()
             });
         }
-        let message = format!("`{text}` is neither a time nor a size");
+        let message = match (time, size) {
+            (Err(time), Err(_)) if time.is_too_large() => time.to_string(),
+            (_, Err(size)) if size.is_too_large() => size.to_string(),
+            (_, Ok(_)) if text.ends_with(|last: char| last.is_ascii_digit()) => {
+                format!("`{text}` has no unit")
+            }
+            (_, Ok(_)) => format!("`{text}` is no time, and a size ends in `B` here"),
+            _ => format!("`{text}` is neither a time of one unit nor a size"),
+        };
         self.error(value.span(), message, MEASURES);
         None
     }
@@ -397,9 +407,4 @@ impl Reader<'_> {
             together: together.flatten().unwrap_or_default(),
         })
     }
-}
-
-/// Whether a rate counts I/Os: `20k/s` would also be 20 KiB a second.
-fn is_iops(text: &str) -> bool {
-    text.parse::<Iops>().is_ok()
 }
