@@ -18,10 +18,9 @@ pub fn profile(action: &ProfileAction) -> Result<Code, Failure> {
         let message = format!("`{app}` is no template");
         Failure::new(Code::Usage, message).hint(one_of(app, &Template::names()))
     })?;
-    let (flag, count) = if template.counts == "users" {
-        ("--users", users)
-    } else {
-        ("--tps", tps)
+    let (flag, count) = match template.counts {
+        "users" => ("--users", users),
+        _ => ("--tps", tps),
     };
     let count = count.ok_or_else(|| {
         let message = format!("the template `{app}` counts {}", template.counts);
