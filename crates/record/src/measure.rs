@@ -9,7 +9,7 @@ use fathom_stats::Histogram;
 use fathom_units::Nanos;
 use fathom_workload::{Direction, FileOperation, SetOperation};
 
-use crate::RateWindows;
+use crate::{RateWindows, WRONG_DATA};
 
 /// Operations of one kind: how many, how large, how long.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,6 +172,8 @@ impl IoErrors {
         match self.errno {
             // The kernel has no word for a transfer that ended early.
             0 => "transfer shorter than asked for".to_owned(),
+            // Nor one of its own for wrong data: "illegal byte sequence" would be understood by nobody.
+            WRONG_DATA => format!("data that is not what was written (os error {WRONG_DATA})"),
             number => std::io::Error::from_raw_os_error(number).to_string(),
         }
     }

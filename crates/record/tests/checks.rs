@@ -185,25 +185,31 @@ fn a_job_that_did_nothing_is_told() {
 }
 
 #[test]
-fn a_short_transfer_is_no_success() {
-    let mut run = run();
-    run.results[0].workers[0].errors.push(IoErrors {
-        direction: Direction::Write,
-        operation: None,
-        errno: 0,
-        count: 3,
-        first_offsets: vec![],
-    });
-    let evidence = Evidence {
-        workload: &run.workload,
-        results: &run.results,
-        targets: &run.targets,
-        kind: RunKind::Run,
+fn failures_without_a_word_of_the_kernel_are_told_in_ours() {
+    let told = |errno| {
+        let mut run = run();
+        run.results[0].workers[0].errors.push(IoErrors {
+            direction: Direction::Write,
+            operation: None,
+            errno,
+            count: 3,
+            first_offsets: vec![],
+        });
+        let evidence = Evidence {
+            workload: &run.workload,
+            results: &run.results,
+            targets: &run.targets,
+            kind: RunKind::Run,
+        };
+        run_checks(&evidence).remove(0).evidence
     };
-    let found = run_checks(&evidence).remove(0).evidence;
     assert_eq!(
-        found,
+        told(0),
         "3 I/Os failed, the first a write: transfer shorter than asked for"
+    );
+    assert_eq!(
+        told(fathom_record::WRONG_DATA),
+        "3 I/Os failed, the first a write: data that is not what was written (os error 84)"
     );
 }
 
