@@ -2,7 +2,7 @@
 //! dashes as well).
 //!
 //! The page's style has the colours of light and dark. What a chart needs to be seen stands in its own attributes as well,
-//! which the style goes before: for readers of mail, converters to other formats, and a chart that is copied out of the page.
+//! which the style goes before: for readers of mail, and converters to other formats.
 
 use std::fmt::Write as _;
 
@@ -73,9 +73,8 @@ impl Chart {
         };
         let title = escaped(&self.title);
         let mut svg = format!(
-            "<figure>\n<figcaption>{title}</figcaption>\n{}<svg xmlns=\"http://www.w3.org/2000/svg\" \
-             viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\" fill=\"none\" font-size=\"11\" \
-             font-family=\"sans-serif\">\n",
+            "<figure>\n<figcaption>{title}</figcaption>\n{}<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+             aria-label=\"{title}\" fill=\"none\" font-size=\"11\" font-family=\"sans-serif\">\n",
             self.legend()
         );
         self.write_axes(&mut svg, &across, &up);
