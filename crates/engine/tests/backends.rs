@@ -133,6 +133,32 @@ fn completions_are_taken_where_none_is_waited_for() {
     }
 }
 
+/// Not even where submissions complete what they submit, or where a disk is quick.
+#[test]
+fn fewer_than_are_waited_for_are_not_taken() {
+    for (backend, caching, calls) in ways() {
+        let is_queued = backend != Backend::Sync && calls == Calls::default();
+        for split in [false, true].into_iter().filter(|_| is_queued) {
+            let directory = tempfile::tempdir().unwrap();
+            let mut job = job(&directory.path().join("file"), SIZE);
+            (job.backend, job.caching, job.depth) = (backend, caching, 16);
+            job.split_latency = split;
+            job.features.batches = Some(Batches {
+                submit: 4,
+                complete_min: 8,
+                complete_max: 16,
+                low: 0,
+            });
+            let outcome = run_jobs(vec![job]).unwrap();
+            let worker = &outcome.results[0].workers[0];
+            assert_eq!(worker.ios(), 512);
+            // The last ones, and those of a wait that one of the worker's moments has ended.
+            let few = worker.complete_batches[1];
+            assert!(few <= 4, "{backend:?} {caching:?} {split}: {few} below 5");
+        }
+    }
+}
+
 #[test]
 fn limits_end_a_job() {
     check(|job| job.limits.bytes = Some(Bytes::kib(40)), 10, 0);

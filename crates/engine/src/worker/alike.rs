@@ -84,6 +84,8 @@ struct Rounds<'a, Q, S> {
     like: Like,
     is_known: bool,
     wait_least: u32,
+    /// How many are taken without a wait: as many as one is for, but at least one.
+    enough: u32,
     books: Books,
     fill: &'a mut BufferFill,
     slots: &'a [Slot],
@@ -168,6 +170,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             directions: &mut handover.current.directions,
             batch_sizes: self.batch_sizes,
             wait_least: self.wait_least,
+            enough: self.wait_least.max(1),
             split: self.split,
             until,
             like: like.unwrap_or(Like::ANY),
@@ -249,7 +252,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         let left = self.push()?;
         let count = self.books.free - left;
         let goes_on = count == self.books.batch_max && left > 0;
-        let has_more = self.queue.arrived() > 0;
+        let has_more = self.has_enough();
         self.note_batch(left, in_flight);
         let mut waits = !goes_on && !has_more;
         if SPLIT && count > 0 {
@@ -260,7 +263,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
             let waited = self.queue.submit_for(least);
             waited.map_err(End::Broken)?;
         }
-        if goes_on && !has_more && self.queue.arrived() == 0 {
+        if goes_on && !has_more && !self.has_enough() {
             self.read_clock();
             return Ok(());
         }
@@ -271,6 +274,12 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         }
         self.books.integrate(now, self.queue.in_flight());
         self.reap::<SPLIT>(Arrived { now, waited_from })
+    }
+
+    /// Whether as many have arrived as are waited for at a time: fewer are not taken while a wait can bring the rest.
+    #[inline(always)]
+    fn has_enough(&mut self) -> bool {
+        self.queue.arrived() >= self.enough
     }
 
     /// Puts a batch in line; returns how many slots stay free, behind which those of the batch stand.
@@ -372,8 +381,8 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         }
     }
 
-    /// Submits the batch behind `left` by a call of its own, and notes when that had ended; `false` where something has
-    /// completed meanwhile.
+    /// Submits the batch behind `left` by a call of its own, and notes when that had ended; `false` where enough
+    /// has completed meanwhile.
     #[inline(never)]
     fn submit_apart(&mut self, left: usize, count: usize) -> Result<bool, End> {
         self.queue.submit().map_err(End::Broken)?;
@@ -381,7 +390,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         for slot in &self.free[left..left + count] {
             self.notes.submitted[*slot as usize] = end;
         }
-        Ok(self.queue.arrived() == 0)
+        Ok(!self.has_enough())
     }
 
     #[inline(always)]

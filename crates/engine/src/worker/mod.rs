@@ -525,13 +525,13 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         let begun = self.clock.now();
         self.integrate(begun, in_flight_before);
         let goes_on = self.batch.len() == self.batch_max && !self.free.is_empty();
-        let mut has_more = self.queue.arrived() > 0;
+        let mut has_more = self.has_enough();
         let mut outcome = Ok(());
         if !self.batch.is_empty() {
             if self.split || goes_on || has_more {
                 outcome = self.queue.submit();
                 // What the submission itself completed needs no waiting for.
-                has_more = has_more || self.queue.arrived() > 0;
+                has_more = has_more || self.has_enough();
             }
             let submitted = if self.split {
                 record::submission_end(begun, self.clock.now())
@@ -559,6 +559,12 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         if let Err(error) = outcome {
             self.break_off(&error);
         }
+    }
+
+    /// Whether as many have arrived as are waited for at a time: fewer are not taken while a wait can bring the rest.
+    #[inline]
+    fn has_enough(&mut self) -> bool {
+        self.queue.arrived() >= self.wait_least.max(1)
     }
 
     /// Whether nothing is taken while the queue is being filled up, once it has drained.
