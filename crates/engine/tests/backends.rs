@@ -159,6 +159,20 @@ fn fewer_than_are_waited_for_are_not_taken() {
     }
 }
 
+/// What is submitted together is kept back from the device where the call itself waits for it.
+#[test]
+fn reads_that_libaio_waits_for_are_submitted_one_by_one() {
+    for (caching, alone) in [(Caching::Buffered, true), (Caching::Direct, false)] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut job = job(&directory.path().join("file"), SIZE);
+        (job.backend, job.caching, job.depth) = (Backend::Libaio, caching, 256);
+        let outcome = run_jobs(vec![job]).unwrap();
+        let worker = &outcome.results[0].workers[0];
+        let calls = &worker.submit_batches;
+        assert_eq!(calls[1] == worker.ios(), alone, "{caching:?}: {calls:?}");
+    }
+}
+
 #[test]
 fn limits_end_a_job() {
     check(|job| job.limits.bytes = Some(Bytes::kib(40)), 10, 0);
