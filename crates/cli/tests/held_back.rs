@@ -1,4 +1,5 @@
-//! A program that its container holds back says so: in a real control group with a processor limit. These tests need root.
+//! A program that is held back says so: in a real control group with a processor limit, and beside threads that have the
+//! processors. These tests need root.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
@@ -6,6 +7,8 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 /// A control group of which the processors give a fifth of one's time; gone when dropped.
 struct Limited(PathBuf);
@@ -41,11 +44,43 @@ impl Drop for Limited {
     }
 }
 
-#[test]
-fn a_processor_limit_is_told() {
+/// A folder with a workload of one worker.
+fn with_workload() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let workload = "[[stage]]\nmeasure = \"1s\"\n[[stage.job]]\nbackend = \"null\"\ntarget = { path = \"x\", size = \"1GiB\" }\n";
     fs::write(folder.path().join("null.workload.toml"), workload).unwrap();
+    folder
+}
+
+#[test]
+fn waits_for_a_processor_are_told() {
+    let folder = with_workload();
+    let is_over = AtomicBool::new(false);
+    let output = thread::scope(|scope| {
+        for _ in 0..4 * thread::available_parallelism().unwrap().get() {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let arguments = ["run", "--json", "--no-record", "null.workload.toml"];
+        let output = support::fathom(folder.path()).args(arguments).output();
+        is_over.store(true, Ordering::Relaxed);
+        output.unwrap()
+    });
+    assert!(output.status.success(), "{output:?}");
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let told = record["stages"][0]["notes"].to_string();
+    assert!(
+        told.contains("other threads had the processors, for which workers waited"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_processor_limit_is_told() {
+    let folder = with_workload();
     let limited = Limited::new();
     let program = support::fathom(folder.path());
     // That nothing is told where nothing was held back is shown without a machine that may be limited itself

@@ -1,10 +1,11 @@
-//! Whether the program was held back from outside while it measured: by the processor limit of its container, or by a
-//! hypervisor that gave the processors to others. Latencies hold that time too, and no counter of the I/O shows it.
+//! Whether the program was held back from outside while it measured: by the processor limit of its container, by other threads
+//! that had the processors, or by a hypervisor that gave them to others. Latencies hold that time too, and no counter of the I/O shows it.
 
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
+use fathom_record::WorkerStats;
 use fathom_units::Nanos;
 
 /// Share of the time measured, of one processor, that is told of where a limit held the program back.
@@ -12,6 +13,12 @@ const LIMITED_TOLD: f64 = 0.01;
 
 /// Share of all processors' time that is told of where a hypervisor took it.
 const STOLEN_TOLD: f64 = 0.05;
+
+/// Share of the workers' time that is told of where other threads had the processors meanwhile.
+const WAITED_TOLD: f64 = 0.05;
+
+/// Time of all workers that a share of it needs to mean something.
+const SHORTEST_WORK: Nanos = Nanos::from_secs(1);
 
 /// Ticks of all processors, a hundredth of a second each, that a share of them needs to mean something.
 const FEWEST_TICKS: u64 = 100;
@@ -81,6 +88,29 @@ impl HeldBack {
         }
         notes
     }
+}
+
+/// What should be said of `workers` that could have run and had no processor.
+pub(crate) fn waits(workers: &[WorkerStats]) -> Option<String> {
+    let sum = |of: fn(&WorkerStats) -> Nanos| workers.iter().map(|it| of(it).get()).sum::<u64>();
+    let (waited, measured) = (sum(|it| it.usage.waited), sum(|it| it.measured));
+    let share = waited as f64 / measured.max(1) as f64;
+    if share <= WAITED_TOLD || measured < SHORTEST_WORK.get() {
+        return None;
+    }
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let who = if workers.len() > processors {
+        format!(
+            "the {} workers shared {processors} processors and waited",
+            workers.len()
+        )
+    } else {
+        "other threads had the processors, for which workers waited".to_owned()
+    };
+    Some(format!(
+        "{who} {:.0} % of their time: latencies hold that too",
+        share * 100.0
+    ))
 }
 
 /// Time held back, of a group's `cpu.stat`: of all programs in it, for the kernel does not say which of them waited. Formats: `Documentation/admin-guide/cgroup-v2.rst` (`throttled_usec`) and
@@ -200,6 +230,31 @@ mod tests {
         );
         check("0::/\n", "", &[]);
         check("nonsense", second, &[]);
+    }
+
+    #[test]
+    fn waits_for_a_processor_are_told() {
+        let worker = |waited| {
+            let mut worker = WorkerStats::new(0, 0);
+            worker.measured = Nanos::from_secs(2);
+            worker.usage.waited = Nanos::from_millis(waited);
+            worker
+        };
+        assert_eq!(waits(&[worker(100)]), None);
+        assert_eq!(waits(&[]), None);
+        let told = waits(&[worker(500)]).unwrap();
+        assert!(
+            told.contains("other threads had the processors") && told.contains(" 25 % "),
+            "{told}"
+        );
+        let told = waits(&vec![worker(1000); 2000]).unwrap();
+        assert!(
+            told.contains("the 2000 workers shared") && told.contains(" 50 % "),
+            "{told}"
+        );
+        let mut short = worker(100);
+        short.measured = Nanos::from_millis(200);
+        assert_eq!(waits(&[short]), None);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use fathom_workload::{Backend, ExistingFiles, FileOperation, FileWork, Job, Paci
 use crate::collect::Collector;
 use crate::failures::{io_error, too_slow};
 use crate::file_sets::{FileSets, SetStart};
-use crate::held_back::HeldBack;
+use crate::held_back::{self, HeldBack};
 use crate::interval::{Handover, IntervalSet, Message, sets_per_worker};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::order::Order;
@@ -503,10 +503,11 @@ impl StageRun<'_> {
         let ended = Clock::now();
         let over = ended.saturating_sub(counted_from);
         let mut output = self.empty_output(started_unix_ns);
-        tell_outside(&mut output.result, (&before, &outside()), over);
+        let after = outside();
         for finished in threads.into_iter().filter_map(joined) {
             self.take_finished(finished, &mut output);
         }
+        tell_outside(&mut output.result, (&before, &after), over);
         self.tell_failed(order, sink);
         steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);
@@ -644,4 +645,5 @@ fn tell_outside(result: &mut StageResult, (before, after): (&Outside, &Outside),
     let workers = result.workers.len();
     result.limited_share = after.1.limited_share_since(&before.1, over, workers);
     result.notes.extend(after.1.notes_since(&before.1, over));
+    result.notes.extend(held_back::waits(&result.workers));
 }

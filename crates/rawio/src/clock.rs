@@ -3,6 +3,7 @@
 //! Every duration in Fathom comes from [`Clock::now`], so that all of them share one source; waiting has its one home
 //! here, so that `tidy` can find it.
 
+use std::fs;
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -123,6 +124,8 @@ pub struct ThreadUsage {
     pub minor_faults: u64,
     /// Page faults with I/O.
     pub major_faults: u64,
+    /// For how long it could have run and other threads had the processors; nothing where the kernel does not tell.
+    pub waited: Nanos,
 }
 
 /// Use of the processor by the calling thread (`getrusage(RUSAGE_THREAD)`); kernel threads that work for it do not show.
@@ -145,12 +148,26 @@ pub fn thread_usage() -> io::Result<ThreadUsage> {
         context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
         minor_faults: usage.ru_minflt as u64,
         major_faults: usage.ru_majflt as u64,
+        waited: waited_in(&fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default()),
     })
+}
+
+/// The second number of a `schedstat`: time spent waiting on a run queue, in ns (`Documentation/scheduler/sched-stats.rst` of
+/// the kernel).
+fn waited_in(schedstat: &str) -> Nanos {
+    let number = schedstat.split_whitespace().nth(1);
+    Nanos::new(number.and_then(|it| it.parse().ok()).unwrap_or(0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_in_a_run_queue_is_the_second_number() {
+        assert_eq!(waited_in("51000 3775199 17\n"), Nanos::new(3_775_199));
+        assert_eq!(waited_in(""), Nanos::ZERO);
+    }
 
     #[test]
     fn a_sleep_ends_after_its_moment() {

@@ -673,26 +673,45 @@ fn cache_served(evidence: &Evidence<'_>) -> Check {
     )
 }
 
-/// A worker whose own user time takes most of a core measures itself.
+/// A worker whose own user time takes most of a core measures itself, and workers that wait for one measure who has it.
 fn generator_headroom(evidence: &Evidence<'_>) -> Check {
     let finding = jobs(evidence).find_map(|(_, job, workers)| {
-        let busy = workers.iter().find(|worker| {
-            job.backend != Backend::Null
-                && worker.measured > Nanos::from_millis(100)
-                && worker.usage.user.get() > worker.measured.get() / 10 * 8
-        })?;
-        let share = busy.usage.user.get() as f64 / busy.measured.get() as f64 * 100.0;
-        Some(format!(
-            "{}: a worker spent {share:.0} % of its time in its own code",
-            job.name
-        ))
+        (job.backend != Backend::Null)
+            .then(|| busy_worker(job, &workers).or_else(|| waiting_workers(job, &workers)))?
     });
     check(
         "generator-headroom",
         finding,
         "the workers had processor time to spare",
-        "use more workers, or a cheaper buffer content",
+        "use a cheaper buffer content and more workers, but no more than processors, and end what else runs here",
     )
+}
+
+fn busy_worker(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
+    let busy = workers.iter().find(|worker| {
+        worker.measured > Nanos::from_millis(100)
+            && worker.usage.user.get() > worker.measured.get() / 10 * 8
+    })?;
+    let share = busy.usage.user.get() as f64 / busy.measured.get() as f64 * 100.0;
+    Some(format!(
+        "{}: a worker spent {share:.0} % of its time in its own code",
+        job.name
+    ))
+}
+
+/// Where a fifth of the time is waited away, most latencies of storage that answers soon hold some of it.
+fn waiting_workers(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
+    const MOST: f64 = 0.2;
+    let sum = |of: fn(&WorkerStats) -> Nanos| workers.iter().map(|it| of(it).get()).sum::<u64>();
+    let (waited, measured) = (sum(|it| it.usage.waited), sum(|it| it.measured));
+    let share = waited as f64 / measured.max(1) as f64;
+    (share > MOST && measured >= 1_000_000_000).then(|| {
+        format!(
+            "{}: {:.0} % of the workers' time went by in waiting for a processor",
+            job.name,
+            share * 100.0
+        )
+    })
 }
 
 /// What a limit of the container holds back for more than one time in twenty measures the limit: the 95th percentile of

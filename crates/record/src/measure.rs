@@ -237,6 +237,8 @@ pub struct Usage {
     pub minor_faults: u64,
     /// Major page faults.
     pub major_faults: u64,
+    /// For how long it could have run and other threads had the processors.
+    pub waited: Nanos,
     /// Its time outside system calls, where that was measured.
     pub outside_calls: Option<OutsideCalls>,
 }

@@ -6,8 +6,8 @@ use fathom_record::{
 };
 use fathom_units::{BytesPerSec, Iops, Nanos};
 use fathom_workload::{
-    Arrival, Direction, DirectionRates, FileOperation, MinimumRates, Pacing, Poisson, RateStep,
-    RateSteps, StatCall, ThinkCounts, ThinkTime, WhenFull, Workload, native,
+    Arrival, Backend, Direction, DirectionRates, FileOperation, MinimumRates, Pacing, Poisson,
+    RateStep, RateSteps, StatCall, ThinkCounts, ThinkTime, WhenFull, Workload, native,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -550,5 +550,21 @@ fn operations_on_files_are_no_reads() {
 fn a_busy_generator_is_told() {
     check(Some("generator-headroom"), |run| {
         run.results[0].workers[0].usage.user = Nanos::from_secs(9);
+    });
+}
+
+/// Of 10 s measured.
+#[test]
+fn workers_that_wait_for_processors_are_told() {
+    check(None, |run| {
+        run.results[0].workers[0].usage.waited = Nanos::from_millis(1900);
+    });
+    check(Some("generator-headroom"), |run| {
+        run.results[0].workers[0].usage.waited = Nanos::from_millis(2500);
+    });
+    // Nothing is asked of a queue that does nothing.
+    check(None, |run| {
+        run.workload.stages[0].jobs[0].backend = Backend::Null;
+        run.results[0].workers[0].usage.waited = Nanos::from_millis(2500);
     });
 }

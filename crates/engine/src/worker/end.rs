@@ -142,6 +142,7 @@ pub(super) fn usage_since(start: rawio::ThreadUsage) -> fathom_record::Usage {
         context_switches: end.context_switches.saturating_sub(start.context_switches),
         minor_faults: end.minor_faults.saturating_sub(start.minor_faults),
         major_faults: end.major_faults.saturating_sub(start.major_faults),
+        waited: end.waited.saturating_sub(start.waited),
         outside_calls: None,
     }
 }
