@@ -88,7 +88,13 @@ fn cool_down(stage: &Stage, next: &Stage) -> Option<Nanos> {
     let seconds = time.get() / Nanos::from_secs(1).get();
     let goes_on = next.discard && !stage.discard && next.repeats == 1 && stage.repeats == 1;
     let at_once = stage.cooldown == Nanos::ZERO && next.rate_from.is_none();
-    let cooling = diskspd::cooling(&stage.jobs, seconds)?;
+    let mut cooling = diskspd::cooling(&stage.jobs, seconds)?;
+    for (own, next) in cooling.iter_mut().zip(&next.jobs) {
+        // Where nothing is reported together, a group is a number alone.
+        if !own.group.together && !next.group.together {
+            own.group = next.group;
+        }
+    }
     (goes_on && at_once && cooling == next.jobs).then_some(time)
 }
 
