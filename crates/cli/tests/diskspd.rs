@@ -78,6 +78,36 @@ fn run(home: &Path, line: &str, maps: &[&str], rows: usize) -> String {
     text
 }
 
+/// Blocks of 4 KiB of a file that hold anything but zeroes.
+fn written_blocks(path: &Path) -> usize {
+    let bytes = std::fs::read(path).unwrap();
+    let blocks = bytes.chunks(4096);
+    blocks
+        .filter(|block| block.iter().any(|byte| *byte != 0))
+        .count()
+}
+
+/// I/O goes on during the cool-down, and no figure holds it; missing directories of files that are made are made.
+#[test]
+fn a_cool_down_issues_what_is_not_measured() {
+    let home = disk_folder();
+    let path = home.path().join("zeroes.dat");
+    std::fs::write(&path, vec![0u8; 64 << 20]).unwrap();
+    let line = format!(
+        "-d1 -W0 -C3 -c64M -r -w100 -b4K -o1 -t1 -g200i -L {}",
+        path.display()
+    );
+    let text = run(home.path(), &line, &[], 1);
+    let (_, total) = table(&text, "Total IO");
+    assert!((100..300).contains(&total.ios), "{text}");
+    assert!(text.contains("cool down time: 3s"), "{text}");
+    assert!(written_blocks(&path) > 450, "{text}");
+    let missing = home.path().join("missing/sub/new.dat");
+    let line = format!("-d1 -W0 -c1M -b4K {}", missing.display());
+    run(home.path(), &line, &[], 1);
+    assert_eq!(missing.metadata().unwrap().len(), 1 << 20);
+}
+
 #[test]
 fn published_lines_run_on_small_files() {
     let home = disk_folder();

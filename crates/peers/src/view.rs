@@ -176,7 +176,7 @@ impl View for Results<'_> {
             Peer::Diskspd(input, told) => {
                 let tallies = |stage: usize| told.get(stage).map_or(&[][..], |span| &span.tallies);
                 let spans = self.stages.iter().map(|result| SpanRun {
-                    span: result.stage,
+                    span: input.span_of(result.stage),
                     measured: result.measured,
                     rows: diskspd::rows(input, result, tallies(result.stage)),
                     // Whose processors and whose latencies over time these are is known to the peer's own verb alone.

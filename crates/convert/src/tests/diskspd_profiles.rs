@@ -6,7 +6,7 @@ use std::io;
 use fathom_dialects::diskspd::{read, write_profile};
 use fathom_dialects::fio::{FileStatus, Files};
 use fathom_units::{Bytes, Percent};
-use fathom_workload::{Placement, Workload};
+use fathom_workload::{Placement, Workload, native};
 
 use super::{Dialect, convert, normal_form, told};
 
@@ -195,4 +195,35 @@ fn random_ios_that_are_partly_in_order_are_a_share() {
         ..rules
     });
     assert!(more.is_lossy(), "{:?}", told(&more));
+}
+
+/// A pause is no cool-down, in which DISKSPD goes on; the same once more, unmeasured, is one.
+#[test]
+fn what_goes_on_unmeasured_is_a_cool_down() {
+    #[track_caller]
+    fn check(cooldown: &str, second: &str, says: &[&str], loses: bool) {
+        let job = "[[stage.job]]\nname = \"j\"\nblock = \"4KiB\"\naccess = \"independent\"\n";
+        let text = format!(
+            "target = {{ path = \"/d/a\", size = \"1MiB\" }}\n[[stage]]\nname = \"a\"\nwarmup = \"2s\"\n\
+             measure = \"10s\"\ncooldown = \"{cooldown}\"\n{job}[[stage]]\nname = \"b\"\n{second}\n{job}"
+        );
+        let read = native::read(&text, "x");
+        let (workload, _) = read.unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        let converted = convert(&workload, Dialect::Diskspd, "x");
+        let lines = converted.text.lines();
+        let lines: Vec<&str> = lines.filter(|line| line.starts_with("diskspd ")).collect();
+        assert_eq!(lines.len(), says.len(), "{}", converted.text);
+        for (line, says) in lines.iter().zip(says) {
+            assert!(line.contains(says), "no {says} in {line}");
+            assert_eq!(line.contains("-C"), says.contains("-C"), "{line}");
+        }
+        let told = told(&converted).join("\n");
+        assert_eq!(told.contains("cooldown: `5s`"), loses, "{told}");
+    }
+    let discarded = "measure = \"5s\"\ndiscard = true";
+    check("0s", discarded, &["-d10 -W2 -C5 "], false);
+    check("5s", discarded, &["-d10 -W2 ", "-d5 -W0 "], true);
+    check("0s", "measure = \"5s\"", &["-d10 -W2 ", "-d5 -W0 "], false);
+    let warmed = "measure = \"5s\"\nwarmup = \"1s\"\ndiscard = true";
+    check("0s", warmed, &["-d10 -W2 ", "-d5 -W1 "], false);
 }

@@ -192,12 +192,12 @@ fn addresses_that_crowd_come_back() {
 fn joined_storage_comes_back() {
     let storage = "concatenatesds=yes\nsd=sd1,lun=/d/f,size=3g\nsd=sd2,lun=/d/g,size=1g\nsd=sd3,lun=/d/h,size=2g\n";
     for (work, says) in [
-        ("threads=12", ",threads=12"),
-        ("threads=3,seekpct=0", "seekpct=0,threads=3"),
+        ("threads=12,rdpct=50", ",threads=12"),
+        ("threads=3,seekpct=0,rdpct=0", "seekpct=0,threads=3"),
         ("threads=8,rhpct=80,whpct=20,rdpct=70", "rhpct=80,whpct=20"),
         ("threads=8,hotband=(0,90),rdpct=70", "hotband=(0,100)"),
         (
-            "threads=8,seekpct=poisson,range=(50,90)",
+            "threads=8,seekpct=poisson,range=(50,90),rdpct=0",
             "seekpct=(poisson,3)",
         ),
     ] {
@@ -215,11 +215,31 @@ fn joined_storage_comes_back() {
     ] {
         comes_back(
             &format!(
-                "{storage}wd=v,sd=(sd1,sd2),xfersize=8k,threads=4\nwd=w,sd=sd3,xfersize=64k,threads=2,seekpct=0\n{run}\n"
+                "{storage}wd=v,sd=(sd1,sd2),xfersize=8k,threads=4,rdpct=70\nwd=w,sd=sd3,xfersize=64k,threads=2,seekpct=0,rdpct=0\n{run}\n"
             ),
             &["concatenatesds=yes\n", "threads=4", "threads=2"],
         );
     }
+}
+
+/// Vdbench refuses joined SDs that no workload of the file writes to.
+#[test]
+fn joined_storage_that_is_only_read_is_told() {
+    #[track_caller]
+    fn check(share: u32, writer: &str, told_of: bool) {
+        let text = format!(
+            "concatenatesds=yes\nsd=sd1,lun=/d/f,size=3g\nsd=sd2,lun=/d/g,size=1g\n\
+             wd=w,sd=(sd1,sd2),xfersize=8k,threads=4,rdpct={share}\n{writer}rd=r,wd=*,iorate=max,elapsed=10\n"
+        );
+        let workload = vdbench::read(&text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        let told = told(&convert(&workload, Dialect::Vdbench, "x")).join("\n");
+        let found = told.contains("placement.joined: Vdbench refuses SDs");
+        assert_eq!(found, told_of, "{text}\n{told}");
+    }
+    check(100, "", true);
+    check(99, "", false);
+    let both = "wd=x,sd=(sd1,sd2),xfersize=8k,threads=2,rdpct=0\n";
+    check(100, both, false);
 }
 
 /// Vdbench refuses a file or device that joined SDs have twice.
@@ -227,7 +247,7 @@ fn joined_storage_comes_back() {
 fn workloads_of_one_run_have_their_joined_storage_in_common() {
     let converted = comes_back_as(
         "concatenatesds=yes\nsd=sd1,lun=/d/f,size=3g\nsd=sd2,lun=/d/g,size=1g\n\
-         wd=v,sd=(sd1,sd2),xfersize=8k,threads=4,iorate=100,priority=1\nwd=w,sd=(sd1,sd2),xfersize=64k,threads=2,priority=2\n\
+         wd=v,sd=(sd1,sd2),xfersize=8k,threads=4,iorate=100,priority=1,rdpct=70\nwd=w,sd=(sd1,sd2),xfersize=64k,threads=2,priority=2\n\
          rd=r,wd=(v,w),iorate=max,elapsed=10\n",
     );
     for lun in ["lun=/d/f", "lun=/d/g"] {

@@ -1,6 +1,7 @@
 //! What stands before all sections: how written data compresses and repeats, whether directories are made, and whether SDs are
 //! joined.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use fathom_units::Bytes;
@@ -22,6 +23,8 @@ pub(super) struct General {
     create_anchors: bool,
     /// Whether the SDs of each workload are one.
     pub(super) joined: bool,
+    /// Paths that some job writes to.
+    written: BTreeSet<String>,
 }
 
 impl General {
@@ -34,6 +37,9 @@ impl General {
             of_sets && job.features.files.make_parents
         });
         let joined = jobs().any(is_joined);
+        let changing = jobs().filter(|job| job.mix.changes_data());
+        let paths = changing.flat_map(|job| job.targets.iter().map(|it| it.place.path()));
+        let written: BTreeSet<_> = paths.map(str::to_owned).collect();
         let Some(Filling {
             // A pattern is a file of its own; what is left shows when the text is read back.
             pattern: _,
@@ -46,6 +52,7 @@ impl General {
             return Self {
                 create_anchors,
                 joined,
+                written,
                 ..Self::default()
             };
         };
@@ -55,7 +62,14 @@ impl General {
             unit: *chunk,
             create_anchors,
             joined,
+            written,
         }
+    }
+
+    /// Whether a job has a target that no job writes to.
+    pub(super) fn is_only_read(&self, job: &Job) -> bool {
+        let mut paths = job.targets.iter().map(|it| it.place.path());
+        paths.any(|path| !self.written.contains(path))
     }
 
     /// The lines.

@@ -103,6 +103,10 @@ impl Writer {
             let message = "Vdbench keeps its threads on each SD, not on all together";
             self.draft.lost(number, "target", message);
         }
+        if self.general.joined && self.general.is_only_read(job) {
+            let message = "Vdbench refuses SDs of `concatenatesds=yes` that no workload writes to";
+            self.draft.lost(number, "placement.joined", message);
+        }
     }
 
     /// A WD on its SD, for one target of a job or for all `streams` of a workload; its name.

@@ -298,12 +298,6 @@ pub fn check(profile: &Profile, source: &mut Source, runs: bool, is_line: bool) 
             );
         }
         if runs {
-            if span.cooldown > 0 {
-                let message = "nothing is issued during the cool-down (`-C`, Cooldown) here, and none follows the last timespan";
-                let hint =
-                    "where others measure the same storage meanwhile, give `-d` as much more";
-                source.warn(place("C"), message, hint);
-            }
             check_run(span, source, place("a"));
         }
         if source.has_errors() && pairs > PAIRS_MAX {

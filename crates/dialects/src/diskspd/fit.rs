@@ -1,6 +1,7 @@
 //! What a line's targets are on the machine that runs it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Bytes;
@@ -29,11 +30,17 @@ fn is_on_drive(path: &str) -> bool {
         && bytes.next() == Some(b':')
 }
 
-/// Ends each job's range where its file ends, so that a file that must be there is never made longer. Gives a warning for each
-/// file that is shorter than what was asked for.
+/// Has the missing directories made of files that are made (`-c`), and ends each job's range where its file ends, so that a
+/// file that must be there is never made longer. Gives a warning for each file that is shorter than what was asked for.
 pub fn fit_to_files(workload: &mut Workload, files: &dyn Files) -> Diagnostics {
     let mut warnings = Diagnostics::default();
     let mut told = BTreeSet::new();
+    let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
+    for job in jobs.filter(|job| !job.features.files.must_exist) {
+        let mut targets = job.targets.iter();
+        job.features.files.make_parents =
+            targets.any(|target| lacks_directory(target.place.path(), files));
+    }
     let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
     for job in jobs.filter(|job| job.features.files.must_exist) {
         for target in &mut job.targets {
@@ -48,6 +55,14 @@ pub fn fit_to_files(workload: &mut Workload, files: &dyn Files) -> Diagnostics {
         }
     }
     warnings
+}
+
+/// Whether the directory of a file is missing that DISKSPD makes: one of a whole path, which on Windows names a drive.
+fn lacks_directory(path: &str, files: &dyn Files) -> bool {
+    let path = Path::new(path);
+    let parent = path.parent().filter(|_| path.is_absolute());
+    let parent = parent.and_then(Path::to_str);
+    parent.is_some_and(|parent| files.status(parent) == FileStatus::Missing)
 }
 
 fn too_short(path: &str, size: Bytes, end: Bytes) -> Diagnostic {

@@ -3,7 +3,8 @@
 //! Each target is a job of its own whose workers are the threads on it, since DISKSPD keeps its outstanding I/Os on every
 //! target; with a stride between threads, each thread is a job, since it begins elsewhere. Where each outstanding I/O has
 //! a position of its own (`-p`), each is a worker. Threads that share their I/Os out among targets (`-O`) are jobs with
-//! several targets.
+//! several targets. The cool-down is a stage of its own that is not reported: the same jobs once more, so that nothing of it
+//! can stand in what was measured.
 
 use std::collections::BTreeMap;
 
@@ -47,16 +48,42 @@ pub fn build(profile: &Profile, sources: &Sources) -> (Workload, Vec<Vec<WorkerP
             plan.apart()
         };
         places.push(of_span);
-        stages.push(Stage {
-            name: format!("timespan {}", index + 1),
-            jobs,
-            cooldown: Nanos::from_secs(span.cooldown),
-            repeats: 1,
-            discard: false,
-            rate_from: None,
-        });
+        let name = format!("timespan {}", index + 1);
+        let cooling = cooling(&jobs, span.cooldown);
+        let cooling = cooling.map(|jobs| stage(format!("{name}, cool-down"), jobs));
+        stages.push(stage(name, jobs));
+        if let Some(cooling) = cooling {
+            places.push(Vec::new());
+            stages.push(Stage {
+                discard: true,
+                ..cooling
+            });
+        }
     }
     (Workload { stages, seed }, places)
+}
+
+fn stage(name: String, jobs: Vec<Job>) -> Stage {
+    Stage {
+        name,
+        jobs,
+        cooldown: Nanos::ZERO,
+        repeats: 1,
+        discard: false,
+        rate_from: None,
+    }
+}
+
+/// What goes on for so many seconds after `jobs` were measured, if any: the same, of which nothing is told.
+pub fn cooling(jobs: &[Job], seconds: u64) -> Option<Vec<Job>> {
+    let goes_on = |job: &Job| {
+        let mut job = job.clone();
+        job.limits.warmup = Nanos::ZERO;
+        job.limits.runtime = Some(Nanos::from_secs(seconds));
+        job.features.io_log = IoLog::default();
+        job
+    };
+    (seconds > 0).then(|| jobs.iter().map(goes_on).collect())
 }
 
 /// What is told of I/O while it runs: each I/O where a thread's share of each target is to be known, buckets for `-D`.

@@ -72,10 +72,10 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// One for each worker of the timespan `span`.
-    pub fn of_span(input: &DiskspdInput, span: usize) -> Vec<Self> {
-        let Some((asked, places)) = input.profile.spans.get(span).zip(input.places.get(span))
-        else {
+    /// One for each worker of a stage; of a cool-down none.
+    pub fn of_stage(input: &DiskspdInput, stage: usize) -> Vec<Self> {
+        let asked = input.profile.spans.get(input.span_of(stage));
+        let Some((asked, places)) = asked.zip(input.places.get(stage)) else {
             return Vec::new();
         };
         let buckets = asked.deviation.then(|| {

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use fathom_units::{Bytes, Nanos};
-use fathom_workload::{Access, Arrival, Backend, Caching, Job, OpenSync, Pacing, SequentialScope};
+use fathom_workload::{
+    Access, Arrival, Backend, Caching, IoLog, Job, Limits, OpenSync, Pacing, SequentialScope, Stage,
+};
 
 use super::*;
 use crate::fio::FileStatus;

@@ -350,24 +350,28 @@ impl Line {
     }
 }
 
+/// What a line of a parameter file is made of.
+const OF_LINES: &str = "write a file, its threads, a mask and MB: `x.dat 2 0x0 100`";
+
 fn parameters(words: &[&str]) -> Result<Target, Wrong> {
     let (path, rest) = match words {
         [path, rest @ ..] if !rest.is_empty() && rest.len() <= 3 => (path, rest),
         _ => {
             let message = "this line does not have two to four words";
-            return wrong(
-                message,
-                "write a file, its threads, a mask and MB: `x.dat 2 0x0 100`",
-            );
+            return wrong(message, OF_LINES);
         }
     };
-    let threads = number(rest[0], 1, MANY_MAX)?;
+    // What stands in a file has no letter before it.
+    let number = |text: &str, most: u32| {
+        number(text, 1, most).map_err(|(message, _)| (message, OF_LINES.to_owned()))
+    };
+    let threads = number(rest[0], MANY_MAX)?;
     let mask_of = |text: &&str| {
         let message = format!("`{text}` is no mask of processors");
         mask(text).ok_or((message, "write it in hexadecimal, such as `0x0`".to_owned()))
     };
     let mask = rest.get(1).map_or(Ok(0), mask_of)?;
-    let size = rest.get(2).map(|size| number(size, 1, 1 << 30));
+    let size = rest.get(2).map(|size| number(size, 1 << 30));
     let size_mib = size.transpose()?.map(u64::from);
     Ok(Target {
         path: (*path).to_owned(),

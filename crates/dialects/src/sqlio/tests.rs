@@ -174,6 +174,17 @@ fn bad_lines_are_refused_with_a_remedy() {
     }
 }
 
+/// No letter stands before the numbers of a parameter file.
+#[test]
+fn a_number_of_a_parameter_file_is_told_what_its_line_is_made_of() {
+    for line in ["x.dat two 0x0 16", "x.dat 2 0x0 lots"] {
+        let words = ["-Fparam.txt".to_owned()];
+        let errors = read(&words, &Param(line)).unwrap_err().to_string();
+        let told = errors.contains("hint: write a file, its threads, a mask and MB");
+        assert!(told && errors.contains("param.txt:1:1"), "{errors}");
+    }
+}
+
 /// Any file, as large as it is.
 struct Large(String);
 impl Files for Large {

@@ -15,7 +15,7 @@ pub struct Watcher<'a> {
     spans: Vec<Span>,
 }
 
-/// What was seen of a timespan.
+/// What was seen of a stage: a timespan, or its cool-down.
 #[derive(Default)]
 pub struct Span {
     before: Vec<CpuTicks>,
@@ -35,7 +35,7 @@ impl Span {
         uses(&self.before, &self.after)
     }
 
-    /// One for each timespan of `input`.
+    /// One for each stage of `input`.
     pub fn all(input: &DiskspdInput) -> Vec<Self> {
         let stages = input.workload.stages.iter().enumerate();
         let spans = stages.map(|(index, stage)| {
@@ -47,7 +47,7 @@ impl Span {
             }
             Self {
                 first_workers,
-                tallies: Tally::of_span(input, index),
+                tallies: Tally::of_stage(input, index),
                 ..Self::default()
             }
         });
@@ -72,9 +72,9 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// What was seen of each timespan.
-    pub fn spans(&self) -> &[Span] {
-        &self.spans
+    /// What was seen of the stage of this index.
+    pub fn span(&self, stage: usize) -> Option<&Span> {
+        self.spans.get(stage)
     }
 }
 

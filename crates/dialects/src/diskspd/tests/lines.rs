@@ -326,12 +326,46 @@ fn what_has_no_effect_is_told() {
         ("-Sr f", "whole page cache"),
         ("-Smr f", "no effect on a mapped file"),
         ("-c1M -f2M f", "made smaller"),
-        ("-C5 f", "during the cool-down"),
         ("-P f", "no dots"),
     ] {
         let warnings = accepted(line).warnings.to_string();
         assert!(warnings.contains(part), "{line}\n{warnings}");
     }
+}
+
+#[test]
+fn a_cool_down_is_the_same_once_more_of_which_nothing_is_told() {
+    let input = accepted("-c1M -W3 -d2 -C5 -D100 -w30 -o4 f g");
+    assert!(input.warnings.0.is_empty(), "{}", input.warnings);
+    let [measured, cooling] = input.workload.stages.as_slice() else {
+        panic!("{:?}", input.workload.stages);
+    };
+    assert!(!measured.discard && cooling.discard);
+    let times = |stage: &Stage| {
+        let limits = stage.jobs.iter().map(|job| job.limits);
+        limits
+            .map(|it| (it.warmup, it.runtime.unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let seconds = Nanos::from_secs;
+    assert_eq!(times(measured), [(seconds(3), seconds(2)); 2]);
+    assert_eq!(times(cooling), [(seconds(0), seconds(5)); 2]);
+    let log = |stage: &Stage| stage.jobs[0].features.io_log;
+    assert_eq!(log(cooling), IoLog::default());
+    assert_ne!(log(measured), IoLog::default());
+    let like = |stage: &Stage| {
+        let mut jobs = stage.jobs.clone();
+        for job in &mut jobs {
+            job.limits = Limits::default();
+            job.features.io_log = IoLog::default();
+        }
+        jobs
+    };
+    assert_eq!(like(measured), like(cooling));
+    assert_eq!([0, 1].map(|stage| input.span_of(stage)), [0, 0]);
+    assert_eq!(input.places.len(), 2);
+    assert!(Tally::of_stage(&input, 1).is_empty());
+    assert_eq!(accepted("-c1M -C0 f").workload.stages.len(), 1);
 }
 
 #[test]
@@ -529,6 +563,24 @@ fn a_file_that_is_shorter_than_asked_for_is_told() {
         assert_eq!(warnings.0.len(), usize::from(part.is_some()), "{line}");
         let part = part.unwrap_or("");
         assert!(warnings.to_string().contains(part), "{line}\n{warnings}");
+    }
+}
+
+#[test]
+fn a_missing_directory_is_made_for_a_file_that_is_made() {
+    let files = Named::with("/there", Vec::new());
+    for (line, makes) in [
+        ("-c1M /missing/sub/f", true),
+        ("-c1M /there/f", false),
+        // DISKSPD makes those of whole paths alone.
+        ("-c1M missing/f", false),
+        ("-c1M /there/f /missing/g", true),
+        ("-f1M /missing/f", false),
+    ] {
+        let mut workload = read(&words(line), 0, &files).unwrap().workload;
+        fit_to_files(&mut workload, &files);
+        let made = |job: &Job| job.features.files.make_parents;
+        assert_eq!(workload.stages[0].jobs.iter().any(made), makes, "{line}");
     }
 }
 

@@ -77,7 +77,7 @@ fn a_profile_says_everything_of_each_target() {
     assert!(input.is_xml());
     assert_eq!(input.targets(0), ["a & b.dat", "E:\\z.dat"]);
     let stages = &input.workload.stages;
-    assert_eq!((stages.len(), input.workload.seed), (2, 17));
+    assert_eq!((stages.len(), input.workload.seed), (3, 17));
     let jobs = &stages[0].jobs;
     let job = &jobs[0];
     assert_eq!((job.workers, job.depth), (2, 4));
@@ -89,9 +89,11 @@ fn a_profile_says_everything_of_each_target() {
     let scope = SequentialScope::Shared;
     assert_eq!(jobs[1].access, Access::Sequential { gap, scope });
     assert_eq!(jobs[1].features.think.unwrap().every, 4);
-    assert_eq!(stages[0].cooldown, Nanos::from_secs(2));
+    let limits = stages[1].jobs[0].limits;
+    assert!(stages[1].discard && limits.runtime == Some(Nanos::from_secs(2)));
+    assert_eq!([0, 1, 2].map(|stage| input.span_of(stage)), [0, 0, 1]);
     // Threads of the second timespan that do not name the second target leave it alone.
-    let jobs = &stages[1].jobs;
+    let jobs = &stages[2].jobs;
     let targets: Vec<usize> = jobs.iter().map(|job| job.targets.len()).collect();
     assert_eq!(targets, [1, 1, 2, 2]);
     let weights = |job: &Job| {
@@ -109,8 +111,13 @@ fn a_profile_says_everything_of_each_target() {
 fn a_line_goes_on_top_of_a_profile() {
     let input = read_profile(PROFILE, "-Xp.xml -d9 -W0 -C1 -z5 -Rtext z").unwrap();
     assert!(!input.is_xml());
+    assert_eq!(input.workload.stages.len(), 4);
     for stage in &input.workload.stages {
-        assert_eq!(stage.jobs[0].limits.runtime, Some(Nanos::from_secs(9)));
+        let seconds = if stage.discard { 1 } else { 9 };
+        assert_eq!(
+            stage.jobs[0].limits.runtime,
+            Some(Nanos::from_secs(seconds))
+        );
         assert_eq!(stage.jobs[0].limits.warmup, Nanos::ZERO);
         assert_eq!(stage.jobs[0].salt, 0);
     }
@@ -175,7 +182,7 @@ fn targets_of_a_pool_may_differ_in_blocks_order_and_writes() {
     );
     let input = read_profile(text, "-Xp.xml z").unwrap();
     // The first two threads are on `x` alone.
-    let jobs = &input.workload.stages[1].jobs;
+    let jobs = &input.workload.stages[2].jobs;
     assert!(jobs[0].features.lines.is_empty());
     let job = &jobs[2];
     let lines = job.features.lines.iter();

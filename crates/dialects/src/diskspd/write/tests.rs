@@ -38,7 +38,7 @@ fn output(line: &str, cpus: &[CpuUse], chunks: &[LogChunk]) -> String {
     let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     let input = read(&words, 0, &SystemFiles).unwrap();
     let result = result(vec![worker(0, 1024), worker(1, 512)]);
-    let mut tallies = Tally::of_span(&input, 0);
+    let mut tallies = Tally::of_stage(&input, 0);
     for tally in &mut tallies {
         for chunk in chunks {
             tally.add(chunk);
