@@ -118,7 +118,7 @@ fn what_is_no_measure_is_told_with_its_reason() {
 fn structures_are_checked() {
     check_refused(
         "seed = 1",
-        &["0: the workload has no stages; give at least one stage"],
+        &["1: the workload has no stages; give at least one stage"],
     );
     let hint = "name a file with a workload in it";
     let empty = format!("0: `t` is empty; {hint}");
@@ -170,6 +170,24 @@ measure = "0s"
             "9: job `b`: it has 0 workers; give at least 1",
             "10: job `b`: its mix of reads, writes and trims adds up to 70 %, not 100 %; change a share",
             "11: job `b`: its measured time is 0; give a time such as `60s`",
+        ],
+    );
+}
+
+/// A job may take its target from the file: what is wrong with it is shown there.
+#[test]
+fn a_target_of_the_file_is_shown_where_it_stands() {
+    let rest = "[[stage]]\nmeasure = \"1s\"\n[[stage.job]]\nname = \"j\"\n";
+    check_refused(
+        &format!("seed = 1\ntarget = \"\"\n{rest}"),
+        &[
+            "2: job `j`: a target's path is empty or holds a zero byte; name a file, a device or a directory",
+        ],
+    );
+    check_refused(
+        &format!("seed = 1\n[target]\npath = \"/f\"\nsize = \"1KiB\"\n{rest}"),
+        &[
+            "2: job `j`: its blocks of 4 KiB do not fit into the 1 KiB of `/f`; use a smaller block or a larger size",
         ],
     );
 }
