@@ -27,6 +27,7 @@ const SEED: u64 = 1;
 
 /// Where the parts of the file stand, for complaints about the finished workload.
 struct Places {
+    keys: Vec<(String, Range<usize>)>,
     stages: Vec<StagePlaces>,
 }
 
@@ -121,10 +122,7 @@ fn read_file(
     for problem in problems(&workload) {
         let span = places.find(problem.stage, problem.job, problem.key);
         let diagnostic = problem.into_diagnostic();
-        let diagnostic = match span {
-            Some(span) => diagnostic.at(reader.location(span)),
-            None => diagnostic,
-        };
+        let diagnostic = diagnostic.at(reader.location(span));
         reader.diagnostics.push(diagnostic);
     }
     if reader.diagnostics.has_errors() {
@@ -141,15 +139,23 @@ fn read_file(
 }
 
 impl Places {
-    fn find(&self, stage: Option<usize>, job: Option<usize>, key: &str) -> Option<Range<usize>> {
-        let stage = self.stages.get(stage?)?;
+    /// Where `key` of a job or a stage stands, or else they themselves; what is of neither stands at the file's start.
+    fn find(&self, stage: Option<usize>, job: Option<usize>, key: &str) -> Range<usize> {
+        let Some(stage) = stage.and_then(|stage| self.stages.get(stage)) else {
+            return 0..0;
+        };
         let of_stage = find_key(&stage.keys, key);
         let Some(job) = job.and_then(|job| stage.jobs.get(job)) else {
-            return Some(of_stage.unwrap_or_else(|| stage.header.clone()));
+            return of_stage.unwrap_or_else(|| stage.header.clone());
         };
-        // `measure` may stand with the job or with its stage.
-        let found = find_key(&job.keys, key).or(of_stage.filter(|_| key == "measure"));
-        Some(found.unwrap_or_else(|| job.header.clone()))
+        find_key(&job.keys, key)
+            .or_else(|| match key {
+                // `measure` may stand with the job or with its stage, and `target` with the job or with the file.
+                "measure" => of_stage,
+                "target" => find_key(&self.keys, key),
+                _ => None,
+            })
+            .unwrap_or_else(|| job.header.clone())
     }
 }
 
@@ -171,8 +177,11 @@ impl Reader<'_> {
         let seed = fields.get("seed").and_then(|value| self.count(value));
         let targets = self.own_targets(&mut fields).or(targets);
         let stage_list = fields.get("stage");
+        let mut places = Places {
+            keys: fields.places(),
+            stages: Vec::new(),
+        };
         fields.finish(self);
-        let mut places = Places { stages: Vec::new() };
         let mut stages = Vec::new();
         let mut jobs_before = 0;
         let list = stage_list.and_then(|value| self.tables(value, "stage"));

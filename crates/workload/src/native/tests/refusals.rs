@@ -1,0 +1,256 @@
+//! What is wrong in a file is told all at once, each with its line and what to do.
+
+use super::*;
+
+/// Each expected entry is `line: message; hint`.
+#[track_caller]
+fn check_refused(text: &str, expected: &[&str]) {
+    let diagnostics = match read(text, "t") {
+        Ok((workload, _)) => panic!("taken as {workload:?}"),
+        Err(diagnostics) => diagnostics,
+    };
+    let found: Vec<String> = diagnostics
+        .0
+        .iter()
+        .map(|found| {
+            let line = found.location.as_ref().map_or(0, |location| location.line);
+            let hint = found.hint.as_deref().unwrap_or("no hint");
+            format!("{line}: {}; {hint}", found.message)
+        })
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn all_errors_are_told_at_once_with_their_lines() {
+    check_refused(
+        r#"sede = 4
+[target]
+path = "/f"
+size = 20
+[[stage]]
+warmup = "30"
+[[stage.job]]
+access = "randon"
+block = 8192
+mix = { read = "170%" }
+depth = "many"
+dept = 1
+arrival = { process = "poisson" }
+"#,
+        &[
+            "1: `sede` is no key of a workload; did you mean `seed`?",
+            "4: this is a bare number, not a string with a unit; write the value with its unit, such as \"4KiB\"",
+            "6: `30` has no unit; expected a time with its unit, such as `30s`, `1.5ms` or `10min`; write it like \"30s\"",
+            "8: `randon` is no value of this key; did you mean `random`?",
+            "9: this is a bare number, not a string with a unit; write the value with its unit, such as \"4KiB\"",
+            "10: `170%` is more than 100%; write it like \"70%\"",
+            "11: this is no whole number from 0 to 2^32 - 1; write digits alone, such as 4",
+            "12: `dept` is no key of a job; did you mean `depth`?",
+            "13: the arrival has no rate; add `rate`, such as \"20000/s\", or write \"closed\"",
+        ],
+    );
+}
+
+/// A rate of I/Os that is no whole number, or that has a unit of sizes, was once taken for so many bytes a second.
+#[test]
+fn a_rate_without_a_b_is_one_of_ios() {
+    let one = |rate: &str| {
+        format!(
+            "target = {{ path = '/f', size = '1MiB' }}\n[[stage]]\nmeasure = '1s'\n[[stage.job]]\narrival = {{ rate = '{rate}' }}"
+        )
+    };
+    let hint = "write it like \"20000/s\"";
+    for (rate, told) in [
+        ("1.5/s", "is no whole number of I/Os a second"),
+        ("1.0005k/s", "is no whole number of I/Os a second"),
+        (
+            "20K/s",
+            "has the unknown unit `K/s`; expected a rate such as `20000/s` or `20k/s`",
+        ),
+        (
+            "4g/s",
+            "has the unknown unit `g/s`; expected a rate such as `20000/s` or `20k/s`",
+        ),
+    ] {
+        check_refused(&one(rate), &[&format!("5: `{rate}` {told}; {hint}")]);
+    }
+    check_refused(
+        &one("x MB/s"),
+        &[
+            "5: `x MB/s` is not a rate of bytes such as `500MB/s` or `64MiB/s`; write it like \"500MB/s\"",
+        ],
+    );
+    let arrival = |rate: &str| {
+        let (workload, _) = read(&one(rate), "t").unwrap();
+        let job = workload.stages[0].jobs[0].clone();
+        match job.arrival {
+            Arrival::Open { rate, .. } => rate,
+            Arrival::Closed => panic!("{rate}: closed"),
+        }
+    };
+    assert_eq!(arrival("1.5k/s"), Pacing::Iops(Iops::new(1500)));
+    assert_eq!(arrival("20 MB/s"), Pacing::Bytes(BytesPerSec::mb(20)));
+    assert_eq!(arrival("512B/s"), Pacing::Bytes(BytesPerSec::new(512)));
+}
+
+#[test]
+fn what_is_no_measure_is_told_with_its_reason() {
+    for (measure, told) in [
+        ("1h30m", "is neither a time of one unit nor a size"),
+        ("-1s", "is neither a time of one unit nor a size"),
+        ("999999999h", "is too large"),
+        ("99EB", "is too large"),
+        ("90", "has no unit"),
+        ("1M", "is no time, and a size ends in `B` here"),
+    ] {
+        let text = format!("[[stage]]\nmeasure = \"{measure}\"");
+        check_refused(
+            &text,
+            &[&format!(
+                "2: `{measure}` {told}; write it like \"60s\", \"10GiB\", \"one-pass\" or {{ ios = 1000 }}"
+            )],
+        );
+    }
+}
+
+#[test]
+fn structures_are_checked() {
+    check_refused(
+        "seed = 1",
+        &["1: the workload has no stages; give at least one stage"],
+    );
+    let hint = "name a file with a workload in it";
+    let empty = format!("0: `t` is empty; {hint}");
+    check_refused("", &[&empty]);
+    let comments = format!("0: `t` holds nothing but comments; {hint}");
+    check_refused("# none\n", &[&comments]);
+    check_refused(
+        "stage = 3",
+        &["1: this is a bare number, not a list of tables; write `[[stage]]` with two brackets"],
+    );
+    check_refused(
+        "target = { path = '/f', size = '1MiB' }\n[[stage]]\nmeasure = 60\n[[stage.job]]\nprocess = { nice = 50 }",
+        &[
+            "3: this is a bare number, not a time or a size; write it like \"60s\", \"10GiB\", \"one-pass\" or { ios = 1000 }",
+            "5: `nice` is no whole number from -20 to 19; write one without quotes, such as 10",
+        ],
+    );
+    check_refused(
+        "[[stage]]\nname = \"a\"",
+        &["2: stage `a`: it has no jobs; give it at least one job"],
+    );
+    check_refused(
+        "target = { path = \"/f\", directory = \"/d\" }\n[[stage]]\n[[stage.job]]\nname = \"a\"\nmeasure = \"1s\"",
+        &[
+            "1: the target has both `path` and `directory`; give `path` for what exists, or `directory` for a fresh file in it",
+        ],
+    );
+}
+
+#[test]
+fn contradictions_point_at_their_line() {
+    check_refused(
+        r#"
+[[stage]]
+name = "a"
+repeats = 0
+[[stage.job]]
+name = "b"
+target = { directory = "/d", offset = "1KiB" }
+block = "1000B"
+workers = 0
+mix = { read = "70%" }
+measure = "0s"
+"#,
+        &[
+            "4: stage `a`: it has 0 repeats; give at least 1",
+            "7: job `b`: the fresh file in `/d` has no size; give a size, such as `1GiB`",
+            "8: job `b`: a block of 1000 bytes is no multiple of 512, which direct I/O needs; use a multiple, or buffered I/O",
+            "9: job `b`: it has 0 workers; give at least 1",
+            "10: job `b`: its mix of reads, writes and trims adds up to 70 %, not 100 %; change a share",
+            "11: job `b`: its measured time is 0; give a time such as `60s`",
+        ],
+    );
+}
+
+/// A job may take its target from the file: what is wrong with it is shown there.
+#[test]
+fn a_target_of_the_file_is_shown_where_it_stands() {
+    let rest = "[[stage]]\nmeasure = \"1s\"\n[[stage.job]]\nname = \"j\"\n";
+    check_refused(
+        &format!("seed = 1\ntarget = \"\"\n{rest}"),
+        &[
+            "2: job `j`: a target's path is empty or holds a zero byte; name a file, a device or a directory",
+        ],
+    );
+    check_refused(
+        &format!("seed = 1\n[target]\npath = \"/f\"\nsize = \"1KiB\"\n{rest}"),
+        &[
+            "2: job `j`: its blocks of 4 KiB do not fit into the 1 KiB of `/f`; use a smaller block or a larger size",
+        ],
+    );
+}
+
+#[test]
+fn a_job_without_target_or_end_is_refused() {
+    check_refused(
+        "[[stage]]\n[[stage.job]]\nname = \"a\"\n",
+        &["2: job `a` has no target; add `target` to it, or `[target]` at the start of the file"],
+    );
+    check_refused(
+        "target = \"/f\"\n[[stage]]\n[[stage.job]]\nname = \"a\"\n",
+        &[
+            "3: job `a` has no end; add `measure`, such as \"60s\", or \"one-pass\" for all of the target once",
+        ],
+    );
+}
+
+#[test]
+fn broken_toml_is_told_with_its_line() {
+    check_refused(
+        "a = \nb = 3\n[[stage]\n",
+        &[
+            "1: this is no TOML: string values must be quoted, expected literal string; see toml.io for the format",
+            "3: this is no TOML: unclosed array table, expected `]`; see toml.io for the format",
+        ],
+    );
+}
+
+#[test]
+fn depth_of_a_synchronous_job_is_warned_of() {
+    let text = OLTP.replace("workers = 4", "backend = \"sync\"");
+    let (_, warnings) = read(&text, "t").unwrap();
+    let messages: Vec<&str> = warnings
+        .0
+        .iter()
+        .map(|found| found.message.as_str())
+        .collect();
+    assert_eq!(
+        messages,
+        ["`depth` is 32, but the backend `sync` has 1 outstanding"]
+    );
+}
+
+/// One mistake is told once, with what to do.
+#[test]
+fn limits_are_kept() {
+    let text = |keys: &str| {
+        format!("[target]\npath = \"/f\"\nsize = \"1GiB\"\n[[stage]]\n[[stage.job]]\n{keys}")
+    };
+    check_refused(
+        &text("latency_target = { most = \"0ms\", percentile = \"101%\" }"),
+        &[
+            "6: no more than 100 % of the I/Os can keep to a limit; write it like \"99.9%\"",
+            "6: `most` is no time, and no I/O takes none; give a time such as \"2ms\"",
+        ],
+    );
+    check_refused(
+        &text("lines = [{ size = \"4KiB\", burst = 0 }]"),
+        &["6: this must be at least 1; write 1 or more"],
+    );
+    check_refused(
+        &text("depth = \"four\""),
+        &["6: this is no whole number from 0 to 2^32 - 1; write digits alone, such as 4"],
+    );
+}
