@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fathom_rawio::stdout_was_closed;
 use fathom_report::{Width, plain};
 use fathom_session::{Characters, Console};
 
@@ -19,6 +20,9 @@ impl Console for Terminal {
     /// A reader that has gone away ends the writing quietly; any other failure is told and ends in exit code 5, since a
     /// result that a file does not hold is lost.
     fn print(&self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         let mut stdout = std::io::stdout().lock();
         let written = stdout.write_all(text.as_bytes());
         drop(stdout);
@@ -62,7 +66,12 @@ impl Console for Terminal {
 
 /// What has come of something written to stdout, whose rest is written now.
 pub fn settle(written: std::io::Result<()>) {
-    let written = written.and_then(|()| std::io::stdout().flush());
+    let written = written.and_then(|()| {
+        if stdout_was_closed() {
+            return Err(std::io::Error::other("it is closed"));
+        }
+        std::io::stdout().flush()
+    });
     if let Err(error) = written
         && error.kind() != std::io::ErrorKind::BrokenPipe
         && !LOST.swap(true, Ordering::Relaxed)

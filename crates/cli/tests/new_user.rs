@@ -114,7 +114,7 @@ fn a_record_at_a_path_needs_no_store() {
         (
             &["report", "last"],
             5,
-            "neither XDG_DATA_HOME nor HOME is set",
+            "neither XDG_DATA_HOME nor HOME names one by its whole path",
         ),
     ] {
         let mut command = fathom(folder.path());
@@ -138,6 +138,40 @@ fn a_result_that_stdout_cannot_take_is_an_error() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{stderr}");
     assert!(stderr.contains("stdout cannot be written"), "{stderr}");
+}
+
+#[test]
+fn a_closed_stdout_is_an_error() {
+    let folder = support::disk_folder();
+    for words in ["--help", "catalog list", "explain quick", "fio --version"] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("exec \"$0\" {words} >&-")]);
+        let program = fathom(folder.path());
+        let output = shell.arg(program.get_program()).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{words}: {stderr}");
+        let told = "stdout cannot be written: it is closed";
+        assert!(stderr.contains(told), "{words}: {stderr}");
+    }
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_to_is_told() {
+    let folder = support::disk_folder();
+    let pipe = folder.path().join("jobs.fio");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for words in [&["fio", "--parse-only"][..], &["explain"]] {
+        let mut command = fathom(folder.path());
+        command.args(words).arg(&pipe).stdout(Stdio::null());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut told = String::new();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        stderr.read_line(&mut told).unwrap();
+        assert!(told.contains("jobs.fio` is a pipe"), "{told}");
+        std::fs::write(&pipe, "[a]\nioengine=null\nsize=1m\n").unwrap();
+        assert!(child.wait().unwrap().success());
+    }
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod self_tests;
 mod settings;
 mod table;
 mod targets;
+mod text;
 mod values;
 mod verify;
 mod write;

@@ -18,8 +18,10 @@ mod trigger;
 mod watcher;
 mod wire;
 
-use fathom_dialects::fio::{self, Action, FioInput};
-use fathom_session::{Code, Console, Failure, engine_failure, read_context, tell_warnings};
+use fathom_dialects::fio::{self, Action, FioInput, ReadContext};
+use fathom_session::{
+    Code, Console, Failure, PatientFiles, engine_failure, read_context, tell_warnings,
+};
 
 use self::address::Address;
 use self::client::Client;
@@ -46,7 +48,12 @@ pub fn fio(arguments: &[String], console: &dyn Console) -> Code {
     let done = done.unwrap_or_else(|| {
         // As with fio the file is there whatever becomes of the jobs.
         let output = Output::open(path.as_deref(), console)?;
-        let input = fio::read(&theirs, &read_context()).map_err(|complaints| {
+        let files = PatientFiles(console);
+        let context = ReadContext {
+            files: &files,
+            ..read_context()
+        };
+        let input = fio::read(&theirs, &context).map_err(|complaints| {
             // As with fio the options are shown, too, on standard output, where there are no jobs.
             if fio::lacks_jobs(&complaints) {
                 console.print(&fio::general_help());

@@ -23,6 +23,7 @@ mod mapped;
 mod numa;
 mod one_by_one;
 mod operations;
+mod output;
 mod outside;
 mod placement;
 mod plain;
@@ -59,6 +60,7 @@ pub use one_by_one::{OneByOne, Performer};
 pub use operations::{
     NameOperation, Names, RangeOperation, Ranges, ReservedSize, punch_hole, reserve,
 };
+pub use output::stdout_was_closed;
 pub use outside::OutsideCalls;
 pub use placement::{SyncParts, be_nice, run_on, set_io_priority, sync_file_system, sync_range};
 pub use plain::{NullQueue, SyncQueue};

@@ -738,6 +738,11 @@ fn a_run_that_was_cut_off_shows_its_seconds() {
         assert!(text.contains(line), "`{line}` is not in\n{text}");
     }
     assert!(!text.contains("p99.9"), "{text}");
+    // The first of several that were planned is told by its name, also where it is the only one.
+    record.workload = serde_json::json!({"stage": [{"name": "mix"}, {"name": "two"}]});
+    record.stages[0].total.read = Some(direction(20_000.0, 1.0, &[]));
+    let text = summary(&record, Summary::Short, Width::PLAIN);
+    assert!(text.contains("\nmix: read "), "{text}");
     let mut two = record.stages[0].clone();
     two.name = "two".to_owned();
     two.total.read = Some(direction(20_000.0, 1.0, &[]));

@@ -87,8 +87,15 @@ pub fn unread_hint(path: &Path, kind: ErrorKind) -> String {
         ErrorKind::PermissionDenied => {
             "name a file that you may read, or run as a user who may".to_owned()
         }
+        _ if is_in_a_circle(path) => "its links lead in a circle: name the file itself".to_owned(),
         _ => "name a file that can be read".to_owned(),
     }
+}
+
+/// Whether links keep the file from being found: the error's kind is not stable, its number is.
+fn is_in_a_circle(path: &Path) -> bool {
+    const ELOOP: i32 = 40;
+    fs::metadata(path).is_err_and(|error| error.raw_os_error() == Some(ELOOP))
 }
 
 /// The file in the folder of `path` that is called most like it.
@@ -232,6 +239,12 @@ mod tests {
             read_text("", &at("fiowrites.ini")),
             Code::Input,
             &["a link to `gone.ini`, which is not there"],
+        );
+        std::os::unix::fs::symlink("round.ini", at("round.ini")).unwrap();
+        check(
+            read_text("", &at("round.ini")),
+            Code::Input,
+            &["lead in a circle"],
         );
         let none = at("none/at/all");
         check(

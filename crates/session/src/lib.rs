@@ -33,7 +33,7 @@ pub use page::Page;
 pub use places::{failure_of, in_words_of, located};
 pub use screen::{Fan, Screen, Show};
 pub use spoken::{
-    Spoken, dialects, is_dialect, make_folder, prepare_diskperformance, processors, read_context,
-    refuse_windows, settle_iometer, settle_paths, settle_vdbench,
+    PatientFiles, Spoken, dialects, is_dialect, make_folder, prepare_diskperformance, processors,
+    read_context, refuse_windows, settle_iometer, settle_paths, settle_vdbench,
 };
 pub use start::{Keep, Outcome, Start, measured, not_stored, tool, watch};

@@ -9,6 +9,7 @@ mod fio;
 mod held;
 mod iometer;
 mod native;
+mod patient;
 mod sqlio;
 pub(crate) mod vdbench;
 
@@ -29,6 +30,7 @@ pub use self::diskperformance::{make_folder, missing_folder, prepare as prepare_
 pub use self::diskspd::settle as settle_paths;
 pub use self::fio::read_context;
 pub use self::iometer::{processors, settle as settle_iometer};
+pub use self::patient::PatientFiles;
 pub use self::vdbench::{refuse_windows, settle as settle_vdbench};
 
 /// What the reader of an input knows beyond its workload.
@@ -245,7 +247,7 @@ fn open<'p>(path: &'p str, console: &dyn Console) -> Result<File<'p>, Failure> {
         Some(name) => name.to_string_lossy().into_owned(),
         None => path.to_owned(),
     };
-    let bytes = read_bytes("", Path::new(path))?;
+    let bytes = patient::told(path, console, || read_bytes("", Path::new(path)))?;
     let mut file = File {
         path,
         name,

@@ -1,11 +1,12 @@
 //! A span of time, or a moment of a run's own clock.
 
+use std::cell::Cell;
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::decimal::{ParseUnitError, parse_scaled, three_digits};
+use crate::decimal::{ParseUnitError, TOO_LARGE, parse_scaled, three_digits};
 
 /// Nanoseconds: a span, or a moment counted from the start of a run. Printed in the unit that reads best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -112,28 +113,65 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// Reads `30s`, `1.5ms`, `200us`, `10min`, `1h`, `2d`. A unit is required.
+const EXPECTED: &str = "a time with its unit, such as `30s`, `1.5ms`, `10min` or `1h30m`";
+
+/// Reads `30s`, `1.5ms`, `200us`, `10min`, `1h`, `2d`, and several of them from the largest unit to the smallest: `1h30m`.
+/// A unit is required.
 impl FromStr for Nanos {
     type Err = ParseUnitError;
 
     fn from_str(text: &str) -> Result<Self, ParseUnitError> {
-        let scale = |unit: &str| match unit {
-            "ns" => Some(1),
-            "us" | "µs" | "μs" => Some(1_000),
-            "ms" => Some(1_000_000),
-            "s" => Some(1_000_000_000),
-            "m" | "min" => Some(60_000_000_000),
-            "h" => Some(3_600_000_000_000),
-            "d" => Some(86_400_000_000_000),
-            _ => None,
+        let error = |reason: String| ParseUnitError {
+            text: text.to_owned(),
+            reason,
         };
-        parse_scaled(
-            text,
-            "a time with its unit, such as `30s`, `1.5ms` or `10min`",
-            scale,
-        )
-        .map(Self)
+        let mut total: u64 = 0;
+        let mut before = u64::MAX;
+        for part in parts(text) {
+            let unit = Cell::new(0);
+            let scale = |name: &str| scale_of(name).inspect(|scale| unit.set(*scale));
+            let value =
+                parse_scaled(part, EXPECTED, scale).map_err(|failed| error(failed.reason))?;
+            if unit.get() >= before {
+                let reason = "names a unit behind one that is no larger; expected".to_owned();
+                return Err(error(format!("{reason} {EXPECTED}")));
+            }
+            before = unit.get();
+            let sum = total.checked_add(value);
+            total = sum.ok_or_else(|| error(TOO_LARGE.to_owned()))?;
+        }
+        Ok(Self(total))
     }
+}
+
+fn scale_of(unit: &str) -> Option<u64> {
+    match unit {
+        "ns" => Some(1),
+        "us" | "µs" | "μs" => Some(1_000),
+        "ms" => Some(1_000_000),
+        "s" => Some(1_000_000_000),
+        "m" | "min" => Some(60_000_000_000),
+        "h" => Some(3_600_000_000_000),
+        "d" => Some(86_400_000_000_000),
+        _ => None,
+    }
+}
+
+/// A number and its unit each; at least one, which is the whole text where there are no several.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let whole = rest?;
+        let in_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_' | ',');
+        let unit = whole.find(|c: char| !in_number(c) && !c.is_whitespace());
+        let after = unit.and_then(|unit| {
+            let digit = whole[unit..].find(|c: char| c.is_ascii_digit())?;
+            Some(unit + digit)
+        });
+        let (part, behind) = whole.split_at(after.unwrap_or(whole.len()));
+        rest = after.map(|_| behind);
+        Some(part)
+    })
 }
 
 #[cfg(test)]
@@ -158,8 +196,29 @@ mod tests {
     }
 
     #[test]
+    fn a_time_of_several_units_is_their_sum() {
+        check("1h30m", 5_400_000_000_000, "90 min");
+        check("1h 30min", 5_400_000_000_000, "90 min");
+        check(" 1m0.5s ", 60_500_000_000, "60.5 s");
+        check("1s500ms", 1_500_000_000, "1.5 s");
+        #[track_caller]
+        fn refused(text: &str, part: &str) {
+            let error = text.parse::<Nanos>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{text}`")), "{error}");
+            assert!(error.contains(part), "{error}");
+        }
+        refused("1h30", "has no unit");
+        refused("30m1h", "behind one that is no larger");
+        refused("1m1min", "behind one that is no larger");
+        refused("1h30x", "the unknown unit `x`");
+        refused("1h-30m", "the unknown unit `h-`");
+        refused("200000d100000d", "no larger");
+        refused("213503d24h", "is too large");
+    }
+
+    #[test]
     fn a_unit_is_required() {
-        for text in ["30", "", "s", "5 minutes", "1e3s"] {
+        for text in ["30", "", "s", "5 minutes", "1e3s", "1h30"] {
             assert!(text.parse::<Nanos>().is_err(), "{text}");
         }
     }

@@ -89,7 +89,8 @@ impl Files for SystemFiles {
                 .read_to_end(&mut bytes)?;
         }
         if bytes.len() as u64 > MAX_FILE_BYTES {
-            return Err(io::Error::other("larger than 16 MiB"));
+            let kind = io::ErrorKind::FileTooLarge;
+            return Err(io::Error::new(kind, "it is larger than 16 MiB"));
         }
         Ok(bytes)
     }

@@ -8,7 +8,7 @@ use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nothing_in};
 
 use super::context::ReadContext;
 use super::input::Origin;
-use super::table;
+use super::{table, text};
 
 /// Longest line, as in fio.
 pub const MAX_LINE_BYTES: usize = 8 * 1024;
@@ -100,13 +100,17 @@ impl<'a> Lexer<'a> {
             }
             Err(error) => diagnostics.push(
                 Diagnostic::error(format!("unable to open job file `{path}`: {error}"))
-                    .hint("name an existing job file, or `-` for the standard input"),
+                    .hint(text::unread_hint(&error)),
             ),
         }
         self.sections
     }
 
     fn lines(&mut self, path: &str, text: &str, depth: usize, diagnostics: &mut Diagnostics) {
+        if let Some(error) = text::is_none(path, text) {
+            diagnostics.push(error);
+            return;
+        }
         for (index, line) in text.split('\n').enumerate() {
             if self.option_count > MAX_OPTIONS {
                 return;

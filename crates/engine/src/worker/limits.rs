@@ -4,7 +4,7 @@ use std::fs::File;
 
 use fathom_rawio as rawio;
 use fathom_units::Nanos;
-use fathom_workload::{Direction, Job, SyncRange};
+use fathom_workload::{Direction, Job, SyncPolicy, SyncRange};
 
 use super::{Kind, Slot};
 use crate::EngineError;
@@ -17,7 +17,8 @@ pub(crate) const TOO_SLOW: i32 = 110;
 pub(super) struct Limits<'a> {
     latency_max: &'a [Option<Nanos>; 3],
     range: Option<SyncRange>,
-    writes: u32,
+    sync: &'a SyncPolicy,
+    writes: u64,
     written: Vec<Written>,
 }
 
@@ -55,6 +56,7 @@ impl<'a> Limits<'a> {
         Ok(Self {
             latency_max: &job.features.errors.latency_max,
             range,
+            sync: &job.sync,
             writes: 0,
             written,
         })
@@ -86,10 +88,9 @@ impl<'a> Limits<'a> {
         written.first = written.first.min(slot.offset);
         written.end = written.end.max(slot.offset + u64::from(slot.length));
         self.writes += 1;
-        if self.writes < range.every {
+        if !is_written_back(self.writes, range.every, self.sync) {
             return Ok(());
         }
-        self.writes = 0;
         let parts = rawio::SyncParts {
             wait_before: range.wait_before,
             write: range.write,
@@ -102,5 +103,37 @@ impl<'a> Limits<'a> {
             done.map_err(|error| error.raw_os_error().unwrap_or(0))?;
         }
         Ok(())
+    }
+}
+
+/// Whether what was written is written back after that many writes. One call alone follows a write, and `fsync` and `fdatasync`
+/// go before, as in fio.
+fn is_written_back(writes: u64, every: u32, sync: &SyncPolicy) -> bool {
+    let is_due = |every: u32| every > 0 && writes.is_multiple_of(u64::from(every));
+    is_due(every) && !is_due(sync.fsync_every) && !is_due(sync.fdatasync_every)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_call_alone_follows_a_write() {
+        #[track_caller]
+        fn check(every: u32, fsync_every: u32, fdatasync_every: u32, expected: &[u64]) {
+            let sync = SyncPolicy {
+                fsync_every,
+                fdatasync_every,
+                ..SyncPolicy::default()
+            };
+            let found = (1..=16).filter(|writes| is_written_back(*writes, every, &sync));
+            assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+        // As fio 3.42 called them, by strace.
+        check(4, 0, 0, &[4, 8, 12, 16]);
+        check(8, 0, 4, &[]);
+        check(6, 0, 4, &[6]);
+        check(4, 4, 0, &[]);
+        check(3, 2, 0, &[3, 9, 15]);
     }
 }

@@ -76,6 +76,9 @@ impl Row {
 /// A line for each stage (repeats together), job name and direction; a total where a stage has several.
 pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
     let stages = stages_with_repeats(record);
+    // A run that was cut short in its first stage is not known by that alone.
+    let planned = record.workload["stage"].as_array().map_or(0, Vec::len);
+    let several = stages.len() > 1 || (record.interrupted && planned > 1);
     let mut rows: Vec<Row> = Vec::new();
     for (base, repeats) in &stages {
         // Lines of one name belong together within a stage alone.
@@ -83,7 +86,7 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
         for line in repeats.iter().flat_map(|stage| stage_lines(stage)) {
             let (name, direction, figures) = line;
             let moves = ["read", "write", "trim", "together"].contains(&direction);
-            let stage = (stages.len() > 1 && name != *base).then(|| (*base).to_owned());
+            let stage = (several && name != *base).then(|| (*base).to_owned());
             let said = name.split(' ').any(|word| word.ends_with(direction));
             let direction = if said {
                 String::new()

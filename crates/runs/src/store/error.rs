@@ -13,7 +13,9 @@ use crate::{Limits, files};
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// No folder for user data is known.
-    #[error("no folder for runs is known: neither XDG_DATA_HOME nor HOME is set")]
+    #[error(
+        "no folder for runs is known: neither XDG_DATA_HOME nor HOME names one by its whole path"
+    )]
     NoHome,
     /// A file of the store could not be read or written, or the record at a path could not be read.
     #[error("`{path}`: {source}")]

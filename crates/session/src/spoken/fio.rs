@@ -8,6 +8,7 @@ use fathom_dialects::fio::{
 };
 
 use super::held::Held;
+use super::patient::PatientFiles;
 use super::{File, Spoken};
 use crate::{Code, Console, Failure, Input, tell_warnings};
 
@@ -21,7 +22,12 @@ pub fn read_context() -> ReadContext<'static> {
 }
 
 pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Input, Failure> {
-    taken(fio::read(words, &read_context()), "fio", console)
+    let files = PatientFiles(console);
+    let context = ReadContext {
+        files: &files,
+        ..read_context()
+    };
+    taken(fio::read(words, &context), "fio", console)
 }
 
 pub(super) fn from_file(file: &File<'_>, console: &dyn Console) -> Result<Input, Failure> {

@@ -1,5 +1,7 @@
 //! The words of `--sweep`.
 
+use std::num::{IntErrorKind, ParseIntError};
+
 use fathom_diagnostics::nearest;
 use fathom_units::{Bytes, group_digits};
 
@@ -193,11 +195,30 @@ impl Axis {
             };
         }
         if let Some((high, step)) = rest.split_once('+') {
-            return Ok((high, Step::Plus(self.value(step)?)));
+            return Ok((high, Step::Plus(self.added(word, step.trim())?)));
         }
+        let low = word.split_once("..").map_or("", |(low, _)| low);
         let message = format!("the range `{word}` does not say its step");
-        let hint = format!("write `{word}x2` to double, or `{word}+4` to add 4");
+        // What is no range at all would stay none with a step.
+        let word = if self.value(low)? > self.value(rest)? {
+            swapped(word)
+        } else {
+            word.to_owned()
+        };
+        let example = self.text(4 * self.unit());
+        let hint = format!("write `{word}x2` to double, or `{word}+{example}` to add {example}");
         Err(SweepError::new(message, hint))
+    }
+
+    /// What a range of `word` adds at each step.
+    fn added(self, word: &str, step: &str) -> Result<u64, SweepError> {
+        if self.number(step) == Ok(0) {
+            let message = format!("`{step}` in `{word}` is no step of a range: it leads nowhere");
+            let low = word.split('+').next().unwrap_or_default();
+            let hint = format!("write `{low}+{}`", self.text(self.unit()));
+            return Err(SweepError::new(message, hint));
+        }
+        self.value(step)
     }
 
     fn value(self, word: &str) -> Result<u64, SweepError> {
@@ -206,16 +227,8 @@ impl Axis {
             let message = format!("a value of `{}` is missing", self.name());
             return Err(SweepError::new(message, EXAMPLE));
         }
-        let parsed = match self {
-            Self::Block => word
-                .parse::<Bytes>()
-                .map(Bytes::get)
-                .map_err(|error| error.to_string()),
-            Self::Depth | Self::Threads => word
-                .parse::<u64>()
-                .map_err(|_| format!("`{word}` is not a whole number")),
-        };
-        let value = parsed
+        let value = self.number(word);
+        let value = value
             .map_err(|reason| SweepError::new(format!("{}: {reason}", self.name()), EXAMPLE))?;
         if value == 0 || value > self.most() {
             let message = format!(
@@ -226,6 +239,30 @@ impl Axis {
             return Err(SweepError::new(message, "choose another value"));
         }
         Ok(value)
+    }
+
+    /// A number as it is written; one past what can be counted is as large as can be.
+    fn number(self, word: &str) -> Result<u64, String> {
+        match self {
+            Self::Block => match word.parse::<Bytes>() {
+                Err(error) if error.is_too_large() => Ok(u64::MAX),
+                read => read.map(Bytes::get).map_err(|error| error.to_string()),
+            },
+            Self::Depth | Self::Threads => word.parse().or_else(|error: ParseIntError| {
+                let too_large = *error.kind() == IntErrorKind::PosOverflow;
+                too_large
+                    .then_some(u64::MAX)
+                    .ok_or_else(|| format!("`{word}` is not a whole number"))
+            }),
+        }
+    }
+
+    /// What a range adds in an example.
+    const fn unit(self) -> u64 {
+        match self {
+            Self::Block => 4096,
+            Self::Depth | Self::Threads => 1,
+        }
     }
 }
 

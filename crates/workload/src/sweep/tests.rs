@@ -52,7 +52,21 @@ fn what_is_wrong_is_said_with_a_remedy() {
     check("block=8g", "out of range", "another value");
     check("depth=1..64", "its step", "1..64x2");
     check("depth=1..64x1", "no factor", "1..64x2");
-    check("depth=1..64+0", "out of range", "another value");
+    check("depth=1..64+0", "no step of a range", "write `1..64+1`");
+    check("block=4k..64k+0k", "no step of a range", "write `4k..64k+4");
+    check("depth=1..64+y", "`y` is not a whole number", "write it");
+    check(
+        "depth=64..1",
+        "`64..1` does not say its step",
+        "write `1..64x2`",
+    );
+    check("depth=1..64*2", "`64*2` is not a whole number", "write it");
+    check("block=4k..64k", "its step", "to double, or `4k..64k+16");
+    check(
+        "depth=99999999999999999999",
+        "out of range",
+        "another value",
+    );
     check("depth=64..1x2", "counts down", "1..64x2");
     check("depth=4,1..8x2", "depth 4 twice", "once");
     check("depth=1,depth=2", "`depth` twice", "join");

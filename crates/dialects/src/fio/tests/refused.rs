@@ -127,6 +127,10 @@ fn what_fio_refuses_is_refused() {
         "\u{feff}[j]\nsize=1m\n",
         &["the file begins with a byte order mark, which is part of its first line"],
     );
+    check_error(
+        "[j]\nsize=1m\n\0\n\0\n",
+        &["`job.fio` is no text: its line 3 holds a zero byte"],
+    );
     check_error("[j]\nrw=read\n", &["job `j`: you need to specify size="]);
     check_error(
         "[j]\nfilesize=8k-4k\n",
