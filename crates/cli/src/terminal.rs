@@ -3,7 +3,6 @@
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_rawio::stdout_was_closed;
 use fathom_report::{Width, plain};
 use fathom_session::{Characters, Console};
 
@@ -20,13 +19,9 @@ impl Console for Terminal {
     /// A reader that has gone away ends the writing quietly; any other failure is told and ends in exit code 5, since a
     /// result that a file does not hold is lost.
     fn print(&self, text: &str) {
-        if text.is_empty() {
-            return;
+        if !text.is_empty() {
+            settle(std::io::stdout().write_all(text.as_bytes()));
         }
-        let mut stdout = std::io::stdout().lock();
-        let written = stdout.write_all(text.as_bytes());
-        drop(stdout);
-        settle(written);
     }
 
     fn tell(&self, line: &str) {
@@ -66,12 +61,8 @@ impl Console for Terminal {
 
 /// What has come of something written to stdout, whose rest is written now.
 pub fn settle(written: std::io::Result<()>) {
-    let written = written.and_then(|()| {
-        if stdout_was_closed() {
-            return Err(std::io::Error::other("it is closed"));
-        }
-        std::io::stdout().flush()
-    });
+    let written = written.and_then(|()| fathom_rawio::stdout_is_open());
+    let written = written.and_then(|()| std::io::stdout().flush());
     if let Err(error) = written
         && error.kind() != std::io::ErrorKind::BrokenPipe
         && !LOST.swap(true, Ordering::Relaxed)

@@ -60,7 +60,7 @@ pub use one_by_one::{OneByOne, Performer};
 pub use operations::{
     NameOperation, Names, RangeOperation, Ranges, ReservedSize, punch_hole, reserve,
 };
-pub use output::stdout_was_closed;
+pub use output::stdout_is_open;
 pub use outside::OutsideCalls;
 pub use placement::{SyncParts, be_nice, run_on, set_io_priority, sync_file_system, sync_range};
 pub use plain::{NullQueue, SyncQueue};

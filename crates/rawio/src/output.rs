@@ -3,6 +3,7 @@
 //! Before `main` the standard library opens `/dev/null` in place of a standard stream that is closed, so that a file opened
 //! later does not take its number. What is printed would be lost in silence: only who looks earlier can tell.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
@@ -20,7 +21,13 @@ extern "C" fn look() {
     CLOSED.store(flags < 0, Ordering::Relaxed);
 }
 
-/// Whether the program was started with its standard output closed (`>&-`).
-pub fn stdout_was_closed() -> bool {
-    CLOSED.load(Ordering::Relaxed)
+/// An error where the program was started with its standard output closed (`>&-`).
+///
+/// # Errors
+/// That it is closed.
+pub fn stdout_is_open() -> io::Result<()> {
+    if CLOSED.load(Ordering::Relaxed) {
+        return Err(io::Error::other("it is closed"));
+    }
+    Ok(())
 }

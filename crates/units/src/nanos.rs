@@ -185,6 +185,13 @@ mod tests {
         assert_eq!(parsed.to_string(), printed, "{text}");
     }
 
+    #[track_caller]
+    fn refused(text: &str, part: &str) {
+        let error = text.parse::<Nanos>().unwrap_err().to_string();
+        assert!(error.starts_with(&format!("`{text}`")), "{error}");
+        assert!(error.contains(part), "{error}");
+    }
+
     #[test]
     fn times_are_read_and_printed() {
         check("0s", 0, "0 ns");
@@ -201,12 +208,6 @@ mod tests {
         check("1h 30min", 5_400_000_000_000, "90 min");
         check(" 1m0.5s ", 60_500_000_000, "60.5 s");
         check("1s500ms", 1_500_000_000, "1.5 s");
-        #[track_caller]
-        fn refused(text: &str, part: &str) {
-            let error = text.parse::<Nanos>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("`{text}`")), "{error}");
-            assert!(error.contains(part), "{error}");
-        }
         refused("1h30", "has no unit");
         refused("30m1h", "behind one that is no larger");
         refused("1m1min", "behind one that is no larger");

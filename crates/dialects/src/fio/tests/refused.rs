@@ -118,11 +118,7 @@ fn numbers_that_fio_refuses_are_refused() {
 }
 
 #[test]
-fn what_fio_refuses_is_refused() {
-    check_error(
-        "bs=4k\n[j]\nsize=1m\n",
-        &["option `bs=4k` stands outside of a [section]"],
-    );
+fn files_that_hold_no_jobs_are_refused() {
     check_error(
         "\u{feff}[j]\nsize=1m\n",
         &["the file begins with a byte order mark, which is part of its first line"],
@@ -130,6 +126,21 @@ fn what_fio_refuses_is_refused() {
     check_error(
         "[j]\nsize=1m\n\0\n\0\n",
         &["`job.fio` is no text: its line 3 holds a zero byte"],
+    );
+    check_error("[global]\nrw=read\n", &["no jobs defined"]);
+    check_error("\n \n", &["`job.fio` is empty"]);
+    check_error("; a\n# b\n", &["`job.fio` holds nothing but comments"]);
+    check_error(
+        "[j]\nsize=1m\ninclude absent\n",
+        &["unable to open included file `absent`: entity not found"],
+    );
+}
+
+#[test]
+fn what_fio_refuses_is_refused() {
+    check_error(
+        "bs=4k\n[j]\nsize=1m\n",
+        &["option `bs=4k` stands outside of a [section]"],
     );
     check_error("[j]\nrw=read\n", &["job `j`: you need to specify size="]);
     check_error(
@@ -182,13 +193,6 @@ fn what_fio_refuses_is_refused() {
     check_error(
         "[j]\nsize=1m\nnumjobs=5000\n",
         &["more than 4096 jobs, clones counted"],
-    );
-    check_error("[global]\nrw=read\n", &["no jobs defined"]);
-    check_error("\n \n", &["`job.fio` is empty"]);
-    check_error("; a\n# b\n", &["`job.fio` holds nothing but comments"]);
-    check_error(
-        "[j]\nsize=1m\ninclude absent\n",
-        &["unable to open included file `absent`: entity not found"],
     );
     let long = format!("[j]\nsize=1m\n{}\n", "a".repeat(9000));
     check_error(&long, &["the line is longer than 8 KiB"]);
