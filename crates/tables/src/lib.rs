@@ -459,7 +459,7 @@ mod tests {
             assert_eq!(told, format!("write it between quotes, {hint}"));
         }
         check::<Bytes>("a size such as `4KiB`, `1.5GiB` or `500MB`");
-        check::<Nanos>("a time with its unit, such as `30s`, `1.5ms` or `10min`");
+        check::<Nanos>("a time with its unit, such as `30s`, `1.5ms`, `10min` or `1h30m`");
         check::<Percent>("a percentage such as `70%`");
         check::<BytesPerSec>("a rate of bytes such as `500MB/s` or `64MiB/s`");
     }

@@ -372,7 +372,7 @@ impl Reader<'_> {
                 format!("`{text}` has no unit")
             }
             (_, Ok(_)) => format!("`{text}` is no time, and a size ends in `B` here"),
-            _ => format!("`{text}` is neither a time of one unit nor a size"),
+            _ => format!("`{text}` is neither a time nor a size"),
         };
         self.error(value.span(), message, MEASURES);
         None

@@ -41,7 +41,7 @@ arrival = { process = "poisson" }
         &[
             "1: `sede` is no key of a workload; did you mean `seed`?",
             "4: this is a bare number, not a string with a unit; write the value with its unit, such as \"4KiB\"",
-            "6: `30` has no unit; expected a time with its unit, such as `30s`, `1.5ms` or `10min`; write it like \"30s\"",
+            "6: `30` has no unit; expected a time with its unit, such as `30s`, `1.5ms`, `10min` or `1h30m`; write it like \"30s\"",
             "8: `randon` is no value of this key; did you mean `random`?",
             "9: this is a bare number, not a string with a unit; write the value with its unit, such as \"4KiB\"",
             "10: `170%` is more than 100%; write it like \"70%\"",
@@ -97,8 +97,8 @@ fn a_rate_without_a_b_is_one_of_ios() {
 #[test]
 fn what_is_no_measure_is_told_with_its_reason() {
     for (measure, told) in [
-        ("1h30m", "is neither a time of one unit nor a size"),
-        ("-1s", "is neither a time of one unit nor a size"),
+        ("1h30x", "is neither a time nor a size"),
+        ("-1s", "is neither a time nor a size"),
         ("999999999h", "is too large"),
         ("99EB", "is too large"),
         ("90", "has no unit"),
