@@ -17,9 +17,6 @@ const STOLEN_TOLD: f64 = 0.05;
 /// Share of the workers' time that is told of where other threads had the processors meanwhile.
 const WAITED_TOLD: f64 = 0.05;
 
-/// Time of all workers that a share of it needs to mean something.
-const SHORTEST_WORK: Nanos = Nanos::from_secs(1);
-
 /// Ticks of all processors, a hundredth of a second each, that a share of them needs to mean something.
 const FEWEST_TICKS: u64 = 100;
 
@@ -58,7 +55,12 @@ impl HeldBack {
     /// up the processors on which something waited: at most as many as there are, or as there are workers.
     pub(crate) fn limited_share_since(&self, before: &Self, over: Nanos, workers: usize) -> f64 {
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let used = workers.clamp(1, processors) as f64;
+        self.limited_share(before, over, workers.clamp(1, processors))
+    }
+
+    /// The same where something of this program waited on so many processors.
+    fn limited_share(&self, before: &Self, over: Nanos, processors: usize) -> f64 {
+        let used = processors as f64;
         let limited = self.limited_since(before).get() as f64;
         (limited / (over.get().max(1) as f64 * used)).min(1.0)
     }
@@ -92,12 +94,7 @@ impl HeldBack {
 
 /// What should be said of `workers` that could have run and had no processor.
 pub(crate) fn waits(workers: &[WorkerStats]) -> Option<String> {
-    let sum = |of: fn(&WorkerStats) -> Nanos| workers.iter().map(|it| of(it).get()).sum::<u64>();
-    let (waited, measured) = (sum(|it| it.usage.waited), sum(|it| it.measured));
-    let share = waited as f64 / measured.max(1) as f64;
-    if share <= WAITED_TOLD || measured < SHORTEST_WORK.get() {
-        return None;
-    }
+    let share = WorkerStats::waited_share(workers).filter(|share| *share > WAITED_TOLD)?;
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let who = if workers.len() > processors {
         format!(
@@ -286,10 +283,17 @@ mod tests {
             HeldBack::default().notes_since(&before, over),
             Vec::<String>::new()
         );
-        // One worker waits on one processor; more than all of the time is none.
-        let share = |now: &HeldBack, over| now.limited_share_since(&before, over, 1);
-        assert!((share(&much, over) - 0.2).abs() < 1e-9);
-        assert!((share(&much, Nanos::from_secs(1)) - 1.0).abs() < 1e-9);
-        assert!(share(&HeldBack::default(), over).abs() < 1e-9);
+        // The kernel adds up what waited on each processor; more than all of the time is none.
+        let share =
+            |now: &HeldBack, over, processors| now.limited_share(&before, over, processors);
+        assert!((share(&much, over, 1) - 0.2).abs() < 1e-9);
+        assert!((share(&much, over, 2) - 0.1).abs() < 1e-9);
+        assert!((share(&much, Nanos::from_secs(1), 1) - 1.0).abs() < 1e-9);
+        assert!(share(&HeldBack::default(), over, 1).abs() < 1e-9);
+        // One worker waits on one processor, and many on no more than there are.
+        let of_workers = |workers| much.limited_share_since(&before, over, workers);
+        assert!((of_workers(1) - 0.2).abs() < 1e-9);
+        let processors = std::thread::available_parallelism().unwrap().get();
+        assert!((of_workers(1000) - 0.2 / processors as f64).abs() < 1e-9);
     }
 }

@@ -702,10 +702,8 @@ fn busy_worker(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
 /// Where a fifth of the time is waited away, most latencies of storage that answers soon hold some of it.
 fn waiting_workers(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
     const MOST: f64 = 0.2;
-    let sum = |of: fn(&WorkerStats) -> Nanos| workers.iter().map(|it| of(it).get()).sum::<u64>();
-    let (waited, measured) = (sum(|it| it.usage.waited), sum(|it| it.measured));
-    let share = waited as f64 / measured.max(1) as f64;
-    (share > MOST && measured >= 1_000_000_000).then(|| {
+    let share = WorkerStats::waited_share(workers.iter().copied())?;
+    (share > MOST).then(|| {
         format!(
             "{}: {:.0} % of the workers' time went by in waiting for a processor",
             job.name,

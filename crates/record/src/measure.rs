@@ -369,6 +369,17 @@ impl WorkerStats {
         }
     }
 
+    /// Share (0 to 1) of the time of all these workers in which they could have run and other threads had the processors;
+    /// `None` where they worked for less than a second together, of which it would mean nothing.
+    pub fn waited_share<'a>(workers: impl IntoIterator<Item = &'a Self>) -> Option<f64> {
+        let (mut waited, mut measured) = (Nanos::ZERO, Nanos::ZERO);
+        for worker in workers {
+            waited += worker.usage.waited;
+            measured += worker.measured;
+        }
+        (measured >= Nanos::from_secs(1)).then(|| waited.get() as f64 / measured.get() as f64)
+    }
+
     /// Successful I/Os of all directions.
     pub fn ios(&self) -> u64 {
         self.directions.iter().flatten().map(OpStats::ios).sum()
