@@ -284,8 +284,7 @@ mod tests {
             Vec::<String>::new()
         );
         // The kernel adds up what waited on each processor; more than all of the time is none.
-        let share =
-            |now: &HeldBack, over, processors| now.limited_share(&before, over, processors);
+        let share = |now: &HeldBack, over, processors| now.limited_share(&before, over, processors);
         assert!((share(&much, over, 1) - 0.2).abs() < 1e-9);
         assert!((share(&much, over, 2) - 0.1).abs() < 1e-9);
         assert!((share(&much, Nanos::from_secs(1), 1) - 1.0).abs() < 1e-9);

@@ -2,9 +2,9 @@
 
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::{
-    AfterFound, Batches, Direction, DirectionRates, Flow, Job, LatencyTarget, MinimumRates,
-    Overlaps, Pacing, Poisson, SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState,
-    ThinkCounts, ThinkTime,
+    AfterFound, Backend, Batches, Caching, Direction, DirectionRates, Flow, Job, LatencyTarget,
+    MinimumRates, Overlaps, Pacing, Poisson, SteadyJudgement, SteadyLimit, SteadyMetric,
+    SteadyState, ThinkCounts, ThinkTime,
 };
 
 use super::apply::set_some;
@@ -388,6 +388,7 @@ fn minimum(settings: &Settings) -> MinimumRates {
 pub fn pace(job: &mut Job, settings: &Settings) {
     let pacing = &settings.pacing;
     let minimum = minimum(settings).only(|way| job.moves(way));
+    let batches = batches(pacing, job);
     let features = &mut job.features;
     features.think_cycles = pacing.think_cycles;
     features.warmup_bytes = pacing.warm_up_bytes();
@@ -408,7 +409,7 @@ pub fn pace(job: &mut Job, settings: &Settings) {
             stops_rate: pacing.think_stops_rate,
         });
     }
-    features.batches = batches(pacing, job.depth);
+    features.batches = batches;
     if pacing.serialize {
         features.overlaps = Overlaps::Serialized;
     }
@@ -440,14 +441,22 @@ pub fn pace(job: &mut Job, settings: &Settings) {
     features.steady = pacing.steady_state();
 }
 
-/// fio submits one by one and takes whatever is there unless told otherwise; only what was told is kept to.
-fn batches(pacing: &PacingSettings, depth: u32) -> Option<Batches> {
+/// fio submits one by one and takes as few as it waits for unless told otherwise; only what was told is kept to, and what is
+/// there is taken.
+fn batches(pacing: &PacingSettings, job: &Job) -> Option<Batches> {
+    let depth = job.depth;
     let asked = pacing.batch.is_some()
         || pacing.complete_min.is_some()
         || pacing.complete_max.is_some()
         || pacing.low > 0;
-    let submit = pacing.batch.unwrap_or(1).min(depth);
     let complete_min = pacing.complete_min.unwrap_or(1).min(depth);
+    let most = match pacing.complete_max {
+        // What is taken one by one goes on one by one, but for the first fill of the queue. `io_submit` waits for each read
+        // that is not cached, and holds those that it was given with it back.
+        None | Some(0) if is_within_the_call(job) && pacing.low == 0 => complete_min.max(1),
+        _ => depth,
+    };
+    let submit = pacing.batch.unwrap_or(1).min(most);
     let complete_max = match pacing.complete_max {
         // Left out, it is the least number in fio: a queue drains to its low mark, and not below.
         None | Some(0) if pacing.low > 0 => complete_min.max(1),
@@ -460,6 +469,11 @@ fn batches(pacing: &PacingSettings, depth: u32) -> Option<Batches> {
         complete_max,
         low: pacing.low.min(depth.saturating_sub(1)),
     })
+}
+
+/// Whether submissions wait for what they submit.
+fn is_within_the_call(job: &Job) -> bool {
+    job.backend == Backend::Libaio && job.caching == Caching::Buffered
 }
 
 /// Rates by direction, for a job that goes more than one way.

@@ -39,7 +39,7 @@ fn rates() {
 #[test]
 fn a_batch_of_none_is_the_whole_depth() {
     let submit = |job: &Job| job.features.batches.map(|it| it.submit);
-    let deep = "ioengine=libaio\niodepth=16\niodepth_batch";
+    let deep = "ioengine=libaio\ndirect=1\niodepth=16\niodepth_batch";
     for (batch, expected) in [(0, 16), (4, 4), (99, 16)] {
         check(&format!("{deep}={batch}"), submit, Some(expected));
     }
@@ -230,6 +230,26 @@ fn a_mix_of_one_direction_has_its_rate_alone() {
         arrival,
         (Arrival::Closed, None, none),
     );
+}
+
+/// fio takes what it waits for and no more, unless told otherwise: where submissions wait, no more go on together.
+#[test]
+fn batches_within_the_call_are_those_of_fio() {
+    let libaio = "iodepth=64\niodepth_batch=16";
+    for (rest, submit) in [
+        ("ioengine=libaio", 1),
+        ("ioengine=libaio\niodepth_batch_complete_min=8", 8),
+        ("ioengine=libaio\niodepth_batch_complete_max=32", 16),
+        ("ioengine=libaio\niodepth_low=32", 16),
+        ("ioengine=libaio\ndirect=1", 16),
+        ("ioengine=io_uring", 16),
+    ] {
+        check(
+            &format!("{libaio}\n{rest}"),
+            |job| job.features.batches.unwrap().submit,
+            submit,
+        );
+    }
 }
 
 /// fio takes as many completions as are asked for at least, where no more are asked for: a queue drains to its low mark.
