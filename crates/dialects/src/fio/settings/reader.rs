@@ -316,7 +316,11 @@ impl<'a> ValueReader<'a> {
             self.row.name,
             group_digits(most)
         );
-        self.refuse(&message, None);
+        let hint = text.ends_with('%').then(|| {
+            "write it without `%`: only sizes and offsets take one, and fio reads a very large number here"
+                .to_owned()
+        });
+        self.refuse(&message, hint);
     }
 
     /// Refuses a value in zones, of an option that fio takes them for; whether it was one.

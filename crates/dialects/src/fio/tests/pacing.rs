@@ -36,6 +36,16 @@ fn rates() {
     check(mixed, |job| job.mix.read, Percent::whole(25).unwrap());
 }
 
+/// fio reads a very large number: `rwmixread=70%` writes nothing.
+#[test]
+fn numbers_are_no_percentages() {
+    let found = read_text("[j]\nsize=1m\nrw=rw\nrwmixread=70%\n").unwrap_err();
+    let expected = "`rwmixread=70%` is out of range: 0 to 100";
+    assert_eq!(found.0[0].message, expected);
+    let hint = found.0[0].hint.as_deref().unwrap_or_default();
+    assert!(hint.starts_with("write it without `%`"), "{hint}");
+}
+
 #[test]
 fn a_batch_of_none_is_the_whole_depth() {
     let submit = |job: &Job| job.features.batches.map(|it| it.submit);
