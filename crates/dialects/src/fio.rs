@@ -18,6 +18,7 @@ mod copy_tests;
 mod decimal;
 mod features;
 mod file_sizes;
+mod fitting;
 mod help;
 mod input;
 mod job;

@@ -231,12 +231,12 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
         Some(sum.saturating_add(target.length?.get()))
     });
     let size = match (settings.size, settings.file_size) {
-        // With `filesize`, `size` only says how much of all files one pass covers.
+        // With `filesize`, `size` only says how much of all files one pass covers, as `io_size` does.
         (Amount::Bytes(size), Some(_)) if total.is_some_and(|total| size < total) => Some(size),
         _ => None,
     };
     let io_size = match settings.io_size {
-        Amount::Unset | Amount::Bytes(0) | Amount::Percent(100) => None,
+        Amount::Unset | Amount::Bytes(0) | Amount::Percent(100) => size,
         Amount::Bytes(bytes) => Some(bytes),
         Amount::Percent(percent) => total.map(|total| share(total, percent)),
     };
@@ -248,7 +248,7 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
         };
         return match rounded_up(settings, (targets.len() as u64, total), passes) {
             Some(bytes) => (Some(bytes), 1),
-            None => (size.map(Bytes::new), passes),
+            None => (None, passes),
         };
     };
     if let Some(passes) = verified_passes(settings, total, io_size) {

@@ -12,6 +12,7 @@ use fathom_workload::{
 use super::command_line::CommandLine;
 use super::context::{Files, ReadContext};
 use super::features;
+use super::fitting::fitting;
 use super::input::{
     Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf, TraceMerge,
 };
@@ -312,6 +313,9 @@ impl<'a> Planner<'a> {
                 }
             };
             warn_of_map(settings, name, &targets, diagnostics);
+            let (fitted, largest) = fitting(settings, &targets);
+            warn_of_sizes(name, largest.filter(|_| number == 0), diagnostics);
+            let settings = fitted.as_ref();
             let mut features = Features {
                 placement: placement(settings, &targets, past_end),
                 filling: filling.clone(),
@@ -614,6 +618,15 @@ fn warn_of_map(settings: &Settings, name: &str, targets: &[Target], diagnostics:
     if let Some(message) = map_warning(settings, targets) {
         let warning = Diagnostic::warning(format!("job `{name}`: {message}"));
         diagnostics.push(warning.hint("raise the smallest size, or lower size="));
+    }
+}
+
+fn warn_of_sizes(name: &str, largest: Option<Bytes>, diagnostics: &mut Diagnostics) {
+    if let Some(largest) = largest {
+        let message =
+            format!("sizes of I/O above {largest} do not fit into its files: they never come");
+        let warning = Diagnostic::warning(format!("job `{name}`: {message}"));
+        diagnostics.push(warning.hint("raise size= or filesize=, or leave them out"));
     }
 }
 

@@ -63,7 +63,7 @@ pub fn build(
         };
         return Ok((given.only && writes).then(|| Box::new(dry_run)));
     };
-    if features::is_of_names(settings) {
+    if features::is_of_names(settings) || reads_alone_of_a_mix(settings) {
         // Names hold no data, and fio's engines have no word of what their checks find.
         return Ok(None);
     }
@@ -119,6 +119,12 @@ pub fn build(
 
 /// The number of wrong data among errors.
 pub const EILSEQ: i32 = 84;
+
+/// Whether a mix has reads alone (`rwmixread=100`): fio checks what a mix writes, and not what it reads.
+fn reads_alone_of_a_mix(settings: &Settings) -> bool {
+    let [reads, writes, _] = settings.pattern.directions;
+    reads && writes && settings.read_share == 100
+}
 
 /// Whether `continue_on_error` or `ignore_error` covers wrong data.
 fn survives(settings: &Settings) -> bool {

@@ -46,6 +46,8 @@ fn refuse(line: &str, message: &str) {
 #[test]
 fn a_plain_check_has_the_defaults_of_fio() {
     assert_eq!(verify("--rw=write --verify=0"), None);
+    assert_eq!(verify("--rw=randrw --rwmixread=100 --verify=md5"), None);
+    assert!(verify("--rw=randread --verify=md5").is_some());
     assert_eq!(verify("--rw=write"), None);
     let dry_run = Verify {
         phase: VerifyPhase::Nothing,

@@ -354,3 +354,21 @@ fn files_may_add_up_to_more_than_can_be_counted() {
     assert_eq!(job.targets.len(), 9);
     assert_eq!(job.limits.bytes, Some(Bytes::gib(1)));
 }
+
+/// fio draws a size again for as long as it does not fit.
+#[test]
+fn sizes_that_fit_into_no_file_never_come() {
+    let largest = |job: &Job| job.block.largest(job.mix).get();
+    let files = "rw=randrw\nnrfiles=2\nfilesize=16k";
+    for (sizes, expected) in [
+        ("bsrange=2k-64k", 16 << 10),
+        ("bsrange=2k-8k", 8 << 10),
+        ("bssplit=4k/50:8k/25:64k/25", 8 << 10),
+        ("bs=4k,64k", 64 << 10),
+    ] {
+        check(&format!("{files}\n{sizes}"), largest, expected);
+    }
+    let warned = ["job `j`: sizes of I/O above 16 KiB do not fit into its files: they never come"];
+    check_warning(&format!("{files}\nbsrange=2k-64k"), &warned);
+    check_warning(&format!("{files}\nbsrange=2k-8k"), &[]);
+}

@@ -1,0 +1,37 @@
+//! Sizes of I/O that fit into a job's files.
+//!
+//! fio draws a size again for as long as it leads past the end of a file, so that sizes larger than the file never come.
+
+use std::borrow::Cow;
+
+use fathom_units::Bytes;
+use fathom_workload::Target;
+
+use super::job::block_range;
+use super::settings::Settings;
+
+/// The settings with the sizes that fit into the shortest file, and the largest of them where others were left out. Where none
+/// fits, or where nothing is known of the files, they are as given.
+pub fn fitting<'a>(
+    settings: &'a Settings,
+    targets: &[Target],
+) -> (Cow<'a, Settings>, Option<Bytes>) {
+    let shortest = targets.iter().filter_map(|target| target.length).min();
+    let used = || (0..3).filter(|way| settings.pattern.directions[*way]);
+    let range = block_range(settings);
+    let shortest = shortest.map(Bytes::get).filter(|shortest| {
+        let fits = |way: usize| (range[way].0..range[way].1).contains(shortest);
+        used().any(fits) && used().all(|way| range[way].0 <= *shortest)
+    });
+    let Some(shortest) = shortest else {
+        return (Cow::Borrowed(settings), None);
+    };
+    let mut fitting = settings.clone();
+    for way in used() {
+        fitting.splits[way].retain(|(size, _)| *size <= shortest);
+        if let Some((_, most)) = &mut fitting.placement.ranges[way] {
+            *most = (*most).min(shortest);
+        }
+    }
+    (Cow::Owned(fitting), Some(Bytes::new(shortest)))
+}
