@@ -319,7 +319,7 @@ impl<'a> Full<'a> {
             Next::Io(_) if self.stream.holds_syncs() => self.limits.came_between(),
             Next::Io(_) => self.limits.write_back(),
             Next::Settle | Next::End if self.stream.looks_for_more() => {
-                self.limits.looked_for_more()
+                self.limits.looked_for_more();
             }
             _ => {}
         }
@@ -481,6 +481,11 @@ impl Source for Full<'_> {
     fn priority(&mut self, io: &Io, slot: u32) -> IoPriority {
         let picker = self.priorities.as_mut();
         picker.map_or_else(IoPriority::default, |it| it.pick(io, slot))
+    }
+
+    fn begins_anew(&mut self) -> bool {
+        let search = self.search.as_mut();
+        search.is_some_and(DepthSearch::take_found)
     }
 
     fn is_warm(&self) -> bool {
