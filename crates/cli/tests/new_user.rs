@@ -161,16 +161,34 @@ fn a_pipe_that_nobody_writes_to_is_told() {
     let pipe = folder.path().join("jobs.fio");
     let made = Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
-    for words in [&["fio", "--parse-only"][..], &["explain"]] {
+    let fio = "[a]\nioengine=null\nsize=1m\n";
+    let vdbench =
+        "sd=a,lun=x,size=1m\nwd=b,sd=a\nrd=c,wd=b,iorate=max,elapsed=2,interval=1,threads=1\n";
+    // The others are told why this is none of theirs.
+    for (words, text) in [
+        ("fio --parse-only PIPE", fio),
+        ("explain PIPE", fio),
+        ("explain vdbench -f PIPE", vdbench),
+        ("vdbench -s -f PIPE", vdbench),
+        ("explain diskspd -XPIPE", ""),
+        ("diskspd -XPIPE", ""),
+        ("explain iometer PIPE", ""),
+        ("iometer PIPE", ""),
+        ("explain sqlio -FPIPE", ""),
+        ("sqlio -FPIPE", ""),
+    ] {
         let mut command = fathom(folder.path());
-        command.args(words).arg(&pipe).stdout(Stdio::null());
+        let words = words.split(' ');
+        let words = words.map(|word| word.replace("PIPE", "jobs.fio"));
+        command.args(words).stdout(Stdio::null());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut told = String::new();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         stderr.read_line(&mut told).unwrap();
         assert!(told.contains("jobs.fio` is a pipe"), "{told}");
-        std::fs::write(&pipe, "[a]\nioengine=null\nsize=1m\n").unwrap();
-        assert!(child.wait().unwrap().success());
+        std::fs::write(&pipe, text).unwrap();
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.success(), !text.is_empty(), "{command:?}");
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct Collector {
     /// End of the next interval to be shown.
     next_shown: Nanos,
     returns: Vec<SyncSender<Box<IntervalSet>>>,
+    /// Whether a worker's measurement began anew: intervals before the first that counts are left out.
+    begun_anew: bool,
     /// Where somebody wants them.
     jobs: Option<JobIntervals>,
 }
@@ -84,6 +86,7 @@ impl Collector {
             step: INTERVAL,
             next_shown: crate::timing::interval_end_after(times.origin, times.start),
             returns,
+            begun_anew: false,
             jobs: None,
         }
     }
@@ -127,6 +130,10 @@ impl Collector {
         }
         if set.phase == Phase::Measure {
             let totals = &mut self.totals[set.worker];
+            if set.begins_anew {
+                *totals = Totals::default();
+                self.begun_anew = true;
+            }
             totals.until = totals.until.max(set.until);
             merge(&mut totals.directions, &set.directions);
             merge_one(&mut totals.sync, set.sync.as_ref());
@@ -276,6 +283,13 @@ impl Collector {
         result.measured = end.saturating_sub(start);
         self.show_rest(start + result.measured, sink);
         self.push_kept(start + result.measured, result);
+        if self.begun_anew {
+            result.intervals.retain(|interval| interval.at > start);
+            for interval in &mut result.intervals {
+                let measured = interval.at.saturating_sub(start);
+                interval.length = interval.length.min(measured);
+            }
+        }
     }
 
     /// Shows the intervals up to `end`, from the start of the stage; the last may be a shorter one.

@@ -34,6 +34,8 @@ pub(crate) struct IntervalSet {
     pub(crate) until: Nanos,
     /// Whether it is measured.
     pub(crate) phase: Phase,
+    /// Whether the worker's measurement began anew with it: what it has sent before does not count.
+    pub(crate) begins_anew: bool,
     /// By [`Direction`]; `None` where the job never goes that way.
     pub(crate) directions: [Option<OpStats>; 3],
     /// `fsync` and `fdatasync`, where the job does any.
@@ -56,6 +58,7 @@ impl IntervalSet {
             end: Nanos::ZERO,
             until: Nanos::ZERO,
             phase: Phase::Warmup,
+            begins_anew: false,
             directions: Direction::ALL.map(|way| {
                 job.moves(way)
                     .then(|| OpStats::new(open, job.split_latency))
@@ -73,6 +76,7 @@ impl IntervalSet {
             stats.clear();
         }
         self.set.clear();
+        self.begins_anew = false;
     }
 
     fn merge(&mut self, other: &Self) {
@@ -84,6 +88,7 @@ impl IntervalSet {
             }
         }
         self.set.merge(&other.set);
+        self.begins_anew |= other.begins_anew;
     }
 }
 
@@ -138,6 +143,12 @@ impl Handover {
             full,
             spares,
         }
+    }
+
+    /// Forgets what was filled, and has what was sent before forgotten too.
+    pub(crate) fn forget(&mut self) {
+        self.current.clear();
+        self.current.begins_anew = true;
     }
 
     /// Sends what was filled as that of the interval that ends at `end`. Where no spare is there, the control thread is

@@ -20,11 +20,11 @@ use fathom_workload::{Arrival, Backend, Caching, FileSet, Job, Pacing, Stage, Wo
 use crate::scheduler;
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
-use crate::validation;
 use crate::{
     EngineError, Overwrite, Refusal, RunOptions, calls, character, file_sets, guard, numa, parents,
     processors, space, trace,
 };
+use crate::{validation, verification};
 
 /// Most workers of a stage: threads beyond measure no storage but the scheduler.
 const WORKERS_MAX: u32 = 8192;
@@ -108,6 +108,7 @@ pub(crate) fn preflight_with(
         processors::check(job)?;
         numa::check(job)?;
     }
+    verification::check_states(workload)?;
     let mut tried = BTreeSet::new();
     for object in &targets.objects {
         check_opening(object, &mut tried)?;

@@ -2,12 +2,13 @@
 //!
 //! The state of an earlier job is read when the stage begins, since an earlier stage of the same run may have written it.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_verify::{Blocks, Program, SavedState, TraceWalks, directions_follow_time};
 use fathom_workload::generator::{StreamKey, TargetRange};
-use fathom_workload::{Job, Replay};
+use fathom_workload::{Job, Replay, Workload};
 
 use crate::EngineError;
 use crate::preflight::{layout_error, stream_error};
@@ -44,6 +45,24 @@ pub(crate) fn verification<'a>(
     let blocks = Blocks::new(verify, job, number).map_err(|error| layout_error(job, error))?;
     let order = (program, passes);
     Ok(Some(Verification::new(job, verify, order, blocks)))
+}
+
+/// Whether the states that jobs begin with can be read, but for those that an earlier stage saves: nothing is laid out for a job
+/// that cannot begin.
+///
+/// # Errors
+/// The first that cannot.
+pub(crate) fn check_states(workload: &Workload) -> Result<(), EngineError> {
+    let mut saved = BTreeSet::new();
+    for stage in &workload.stages {
+        let verify = || (stage.jobs.iter()).filter_map(|job| job.features.verify.as_deref());
+        let loaded = verify().filter_map(|verify| verify.load_state.as_deref());
+        for path in loaded.filter(|path| !saved.contains(path)) {
+            load_state(path)?;
+        }
+        saved.extend(verify().filter_map(|verify| verify.save_state.as_deref()));
+    }
+    Ok(())
 }
 
 /// A replayed trace is read again from the file that was there when its job began, whatever becomes of the name.

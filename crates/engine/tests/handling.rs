@@ -3,10 +3,15 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{Mounted, for_time, job, run_jobs, target};
 use fathom_record::{EndReason, OpStats};
 use fathom_units::{Bytes, Nanos};
-use fathom_workload::{Backend, Caching, ExistingFiles, Growth, Limits, Mix, Reserve, SyncRange};
+use fathom_workload::{
+    Access, Backend, Caching, ExistingFiles, Growth, Limits, Mix, Reserve, SequentialScope,
+    SyncRange,
+};
 
 #[test]
 fn a_job_goes_on_after_errors_it_survives() {
@@ -23,9 +28,9 @@ fn a_job_goes_on_after_errors_it_survives() {
     cut.limits.ios = Some(1);
     shrinking.features.process.after = Some("cut".to_owned());
     cut.name = "cut".to_owned();
-    cut.access = fathom_workload::Access::Sequential {
+    cut.access = Access::Sequential {
         gap: Bytes::ZERO,
-        scope: fathom_workload::SequentialScope::PerWorker,
+        scope: SequentialScope::PerWorker,
     };
     for (survived, ended, errors) in [(false, EndReason::Failed, 1), (true, EndReason::Done, 16)] {
         let mut reading = shrinking.clone();
@@ -45,9 +50,9 @@ fn a_file_system_that_is_full_is_the_end_where_that_is_asked_for() {
     let mut fills = job(&small.directory.path().join("file"), Bytes::kib(1024));
     (fills.mix, fills.existing) = (Mix::WRITE, ExistingFiles::AsPeer);
     (fills.backend, fills.caching) = (Backend::Sync, Caching::Buffered);
-    fills.access = fathom_workload::Access::Sequential {
+    fills.access = Access::Sequential {
         gap: Bytes::ZERO,
-        scope: fathom_workload::SequentialScope::PerWorker,
+        scope: SequentialScope::PerWorker,
     };
     fills.features.files.grows = Growth::Reserved(Reserve::Nothing);
     // Its time is far away, and it would begin anew: neither counts any more.
@@ -101,6 +106,45 @@ fn files_are_written_back_and_read_before() {
     assert!(outcome.failure.is_none());
     let written = outcome.results[0].workers[0].directions[1].as_ref();
     assert_eq!(written.map(OpStats::ios), Some(256));
+}
+
+#[test]
+fn ranges_are_written_back_before_another_write_alone() {
+    // The call fails of a device that stores nothing, so that it shows whether there was one.
+    #[track_caller]
+    fn check(length: Bytes, backend: Backend, expected: (u64, Option<&str>)) {
+        let null = Path::new("/dev/null");
+        let mut job = job(null, length);
+        (job.mix, job.caching, job.backend) = (Mix::WRITE, Caching::Buffered, backend);
+        job.access = Access::Sequential {
+            gap: Bytes::ZERO,
+            scope: SequentialScope::PerWorker,
+        };
+        job.targets = vec![target(null, Some(length))];
+        job.existing = ExistingFiles::AsPeer;
+        job.features.files.sync_range = Some(SyncRange {
+            every: 4,
+            wait_before: false,
+            write: true,
+            wait_after: false,
+        });
+        let outcome = run_jobs(vec![job]).unwrap();
+        let written = outcome.results[0].workers[0].directions[1].as_ref();
+        let failure = outcome.failure.map(|error| error.to_string());
+        let says = failure.as_deref().zip(expected.1);
+        assert!(
+            says.is_none_or(|(it, part)| it.contains(part)),
+            "{failure:?}"
+        );
+        let found = (written.map_or(0, OpStats::ios), failure.is_some());
+        assert_eq!(found, (expected.0, expected.1.is_some()), "{failure:?}");
+    }
+    for backend in [Backend::Sync, Backend::IoUring, Backend::Libaio] {
+        check(Bytes::kib(16), backend, (4, None));
+        check(Bytes::kib(20), backend, (5, Some("Illegal seek")));
+        // Where a rest is left that no block fits into, another is looked for.
+        check(Bytes::kib(18), backend, (4, Some("Illegal seek")));
+    }
 }
 
 #[test]

@@ -31,17 +31,26 @@ fn a_search_for_a_depth_ends_its_job() {
     let mut job = null_job(Nanos::from_secs(20));
     job.features.latency_target = Some(LatencyTarget {
         most: Nanos::from_millis(50),
-        window: Nanos::from_millis(20),
+        window: Nanos::from_millis(300),
         percentile: 90.0,
         then: AfterFound::Ends,
     });
-    let worker = run(vec![job]).remove(0);
+    let result = run_jobs(vec![job]).unwrap().results.remove(0);
+    let worker = &result.workers[0];
     assert_eq!(worker.found_depth, Some(8));
-    assert!(
-        worker.measured < Nanos::from_secs(19),
-        "{:?}",
-        worker.measured
-    );
+    // Four windows were the search, and the last alone is told.
+    let (measured, started) = (worker.measured, worker.started);
+    assert!(started >= Nanos::from_millis(1200), "{started:?}");
+    assert!(measured >= Nanos::from_millis(300), "{measured:?}");
+    assert!(measured < Nanos::from_secs(10), "{measured:?}");
+    let ios = worker.ios();
+    let counted: u64 = worker.depth_levels.iter().sum();
+    assert!(counted.abs_diff(ios) <= 8, "{counted} {ios}");
+    // So do the intervals.
+    let lengths = result.intervals.iter().map(|it| it.length.get()).sum();
+    assert_eq!(Nanos::new(lengths), result.measured);
+    let reads = (result.intervals.iter()).filter_map(|it| it.directions[0].as_ref());
+    assert_eq!(reads.map(OpStats::ios).sum::<u64>(), ios);
 }
 
 #[test]

@@ -303,6 +303,12 @@ fn a_saved_state_is_loaded_by_the_next_job() {
     let options = RunOptions::default();
     let error = run(&workload, &options, &StopFlag::new(), &mut Told::default()).unwrap_err();
     assert!(error.to_string().contains("no state"), "{error}");
+    // Nothing is laid out for a job that cannot begin.
+    std::fs::remove_file(&state).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let error = run(&workload, &options, &StopFlag::new(), &mut Told::default()).unwrap_err();
+    assert!(error.to_string().contains("reading the state"), "{error}");
+    assert!(!path.exists());
 }
 
 #[test]

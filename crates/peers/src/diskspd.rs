@@ -7,10 +7,11 @@ mod processors;
 mod watcher;
 
 use fathom_dialects::diskspd::{self, Action, DiskspdInput, DiskspdRun, SpanRun};
-use fathom_dialects::fio::SystemFiles;
 use fathom_engine::RunOutcome;
 use fathom_record::StageResult;
-use fathom_session::{Code, Console, Failure, map_paths, settle_paths, tell_warnings};
+use fathom_session::{
+    Code, Console, Failure, PatientFiles, map_paths, settle_paths, tell_warnings,
+};
 use fathom_workload::Workload;
 
 use crate::measure::{self, Ours, asks_for_help, tell_failure};
@@ -34,7 +35,7 @@ pub fn diskspd(arguments: &[String], console: &dyn Console) -> Code {
         console.print_help(diskspd::usage());
         return Code::Success;
     }
-    let done = diskspd::read(&theirs, fathom_rawio::wall_clock(), &SystemFiles)
+    let done = diskspd::read(&theirs, fathom_rawio::wall_clock(), &PatientFiles(console))
         .map_err(Failure::from)
         .and_then(|input| act(input, &ours, console));
     match done {

@@ -9,12 +9,11 @@ mod watcher;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 
-use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::iometer::{self, Action, IometerInput, Record};
 use fathom_engine::StopFlag;
 use fathom_session::{
-    Code, Console, Failure, Input, Spoken, Start, engine_failure, map_paths, measured, processors,
-    settle_iometer, tell_warnings, watch,
+    Code, Console, Failure, Input, PatientFiles, Spoken, Start, engine_failure, map_paths,
+    measured, processors, settle_iometer, tell_warnings, watch,
 };
 
 use self::watcher::Watcher;
@@ -27,7 +26,7 @@ pub fn iometer(arguments: &[String], console: &dyn Console) -> Code {
         console.print_help(iometer::usage());
         return Code::Usage;
     }
-    let done = iometer::read(&theirs, &SystemFiles, processors())
+    let done = iometer::read(&theirs, &PatientFiles(console), processors())
         .map_err(Failure::from)
         .and_then(|input| act(input, &ours, console));
     done.unwrap_or_else(|Failure { code, message }| {

@@ -2,10 +2,11 @@
 //!
 //! Exit codes: 0; 1 where the run failed or the line is wrong; 4 where the write guard refused; 130 where it was stopped.
 
-use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::sqlio::{self, Action, SqlioInput, SqlioRun};
 use fathom_engine::RunOutcome;
-use fathom_session::{Code, Console, Failure, Screen, map_paths, settle_paths, tell_warnings};
+use fathom_session::{
+    Code, Console, Failure, PatientFiles, Screen, map_paths, settle_paths, tell_warnings,
+};
 use fathom_units::Nanos;
 use fathom_workload::Workload;
 
@@ -18,7 +19,7 @@ pub fn sqlio(arguments: &[String], console: &dyn Console) -> Code {
         console.print_help(sqlio::usage());
         return Code::Success;
     }
-    let done = sqlio::read(&theirs, &SystemFiles)
+    let done = sqlio::read(&theirs, &PatientFiles(console))
         .map_err(Failure::from)
         .and_then(|input| act(input, &ours, console));
     match done {

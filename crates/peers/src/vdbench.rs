@@ -19,8 +19,8 @@ use fathom_dialects::vdbench::{self, Run, RunKind, VdbenchInput};
 use fathom_engine::{EngineError, ErrorPolicy, RunOptions, StopFlag};
 use fathom_record::Record;
 use fathom_session::{
-    Code, Console, Failure, Input, Start, engine_failure, in_words_of, located, map_paths,
-    measured, refuse_windows, tell_warnings, watch,
+    Code, Console, Failure, Input, PatientFiles, Start, engine_failure, in_words_of, located,
+    map_paths, measured, refuse_windows, tell_warnings, watch,
 };
 use fathom_workload::Workload;
 use jiff::Zoned;
@@ -56,7 +56,7 @@ pub fn vdbench(arguments: &[String], console: &dyn Console) -> Code {
         console.print_help(USAGE);
         return Code::Success;
     }
-    let done = vdbench::read(&theirs, &SystemFiles)
+    let done = vdbench::read(&theirs, &PatientFiles(console))
         .map_err(Failure::from)
         .and_then(|input| act(input, &ours, &theirs, console));
     done.unwrap_or_else(|failure| {

@@ -314,6 +314,9 @@ impl<'a> Reader<'a> {
                 let hint = format!("it is ambiguous: --{}", names.join(", --"));
                 error.hint(hint)
             }
+            NoOption::Unknown if typed.split('=').next() == Some("sweep") => {
+                error.hint("fio has none: `fathom run --sweep depth=1..64x2 fio …` measures one")
+            }
             NoOption::Unknown => match nearest(typed, known_names()) {
                 Some(near) => error.hint(format!("did you mean `--{near}`?")),
                 None => error.hint("`fio --help` and `fio --cmdhelp=all` list every option"),

@@ -38,6 +38,19 @@ impl Drain {
     }
 }
 
+/// How far a search has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Searches,
+    /// Even one I/O at a time is too slow, where none may be.
+    TooSlow,
+    /// Found, and nobody was told: what was measured by then is of other depths.
+    JustFound,
+    Found,
+    /// Found, and run for a last window.
+    Over,
+}
+
 /// The search of a depth: doubled while the target is met, then halved between the last that met it and the first that
 /// did not. Each depth is tried for a window.
 #[derive(Debug)]
@@ -49,11 +62,10 @@ pub(super) struct DepthSearch {
     good: u32,
     /// Smallest depth that did not.
     bad: u32,
-    found: bool,
-    failed: bool,
-    /// Found, and run for a last window.
-    over: bool,
+    progress: Progress,
     window_end: Option<Nanos>,
+    /// When the present depth began to be tried: what was issued before tells of another.
+    since: Nanos,
     below: u64,
     all: u64,
 }
@@ -67,10 +79,9 @@ impl DepthSearch {
             depth: 1,
             good: 0,
             bad: most.saturating_add(1),
-            found: false,
-            failed: false,
-            over: false,
+            progress: Progress::Searches,
             window_end: None,
+            since: Nanos::ZERO,
             below: 0,
             all: 0,
         }
@@ -83,25 +94,49 @@ impl DepthSearch {
 
     /// The depth that was found, or else the one that was tried last.
     pub(super) fn found(&self) -> u32 {
-        if self.found { self.good } else { self.depth }
+        if self.has_found() {
+            self.good
+        } else {
+            self.depth
+        }
+    }
+
+    fn has_found(&self) -> bool {
+        !matches!(self.progress, Progress::Searches | Progress::TooSlow)
     }
 
     /// Whether even one I/O at a time is too slow, where none may be.
     pub(super) fn has_failed(&self) -> bool {
-        self.failed
+        self.progress == Progress::TooSlow
+    }
+
+    /// Whether the last window begins, once: the job's figures are to be of the depth that was found.
+    pub(super) fn take_found(&mut self) -> bool {
+        let just_found = self.progress == Progress::JustFound;
+        if just_found {
+            self.progress = Progress::Found;
+        }
+        just_found
     }
 
     /// Whether the job is over: the depth is found, and it was run for a last window.
     pub(super) fn is_over(&self) -> bool {
-        self.over
+        self.progress == Progress::Over
     }
 
     /// An I/O took `latency`.
     pub(super) fn completed(&mut self, latency: Nanos, now: Nanos) {
-        self.all += 1;
-        self.below += u64::from(latency <= self.target.most);
         let end = *self.window_end.get_or_insert(now + self.target.window);
-        if now >= end {
+        let is_late = latency > self.target.most;
+        if now.saturating_sub(latency) >= self.since {
+            self.all += 1;
+            self.below += u64::from(!is_late);
+            // Where none may be late, one that is tells all, as in fio; the last window is for figures alone.
+            let tells_all = is_late && self.target.percentile >= 100.0 && !self.has_found();
+            if tells_all || now >= end {
+                self.judge(now);
+            }
+        } else if now >= end && self.all > 0 {
             self.judge(now);
         }
     }
@@ -110,9 +145,10 @@ impl DepthSearch {
         let met = self.below as f64 * 100.0 >= self.all as f64 * self.target.percentile;
         (self.below, self.all) = (0, 0);
         self.window_end = Some(now + self.target.window);
-        if self.found {
+        self.since = now;
+        if self.has_found() {
             match self.target.then {
-                AfterFound::Ends => self.over = true,
+                AfterFound::Ends => self.progress = Progress::Over,
                 AfterFound::GoesOn => self.follow(met),
             }
             return;
@@ -121,13 +157,18 @@ impl DepthSearch {
             self.good = self.depth;
         } else if self.depth == 1 {
             // There is none smaller to be tried: it goes on with this one until its time is over.
-            self.failed = self.target.percentile >= 100.0;
+            if self.target.percentile >= 100.0 {
+                self.progress = Progress::TooSlow;
+            }
             return;
         } else {
             self.bad = self.depth;
         }
         if self.bad - self.good <= 1 {
-            self.found = true;
+            self.progress = match self.target.then {
+                AfterFound::Ends => Progress::JustFound,
+                AfterFound::GoesOn => Progress::Found,
+            };
             self.depth = self.good.max(1);
         } else if self.bad > self.most {
             self.depth = (self.good * 2).min(self.most);
@@ -150,6 +191,37 @@ impl DepthSearch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// fio's own default: none may be late, and the first that is ends a depth, at a depth of 1 the job.
+    #[test]
+    fn where_none_may_be_late_the_first_tells() {
+        let target = LatencyTarget {
+            most: Nanos::from_micros(1000),
+            window: Nanos::from_millis(100),
+            percentile: 100.0,
+            then: AfterFound::Ends,
+        };
+        let (late, soon) = (Nanos::from_micros(1001), Nanos::from_micros(10));
+        let mut search = DepthSearch::new(target, 64);
+        search.completed(late, Nanos::from_millis(2));
+        assert!(search.has_failed());
+        let mut search = DepthSearch::new(target, 64);
+        for tick in 1..=201 {
+            search.completed(soon, Nanos::from_millis(tick));
+        }
+        assert_eq!(search.depth(), 4);
+        search.completed(late, Nanos::from_millis(210));
+        assert_eq!(search.depth(), 3);
+        // What was issued at the depth before is late as well, and tells nothing of this one.
+        search.completed(late, Nanos::from_millis(210));
+        assert_eq!(search.depth(), 3);
+        search.completed(soon, Nanos::from_millis(310));
+        assert!(search.take_found() && !search.take_found());
+        search.completed(late, Nanos::from_millis(320));
+        assert!(!search.is_over());
+        search.completed(soon, Nanos::from_millis(410));
+        assert_eq!((search.is_over(), search.found()), (true, 3));
+    }
 
     /// Searches on storage whose latency is `per_io` times the depth; completions come in batches, as they do.
     #[track_caller]

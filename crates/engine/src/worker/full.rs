@@ -313,6 +313,18 @@ impl<'a> Full<'a> {
         pause.or_else(|| self.flow.as_mut()?.wait(now, in_flight))
     }
 
+    /// Ranges that are due are written back before another I/O, and where fio looks for one.
+    fn write_back_before(&mut self, next: Next) {
+        match next {
+            Next::Io(_) if self.stream.holds_syncs() => self.limits.came_between(),
+            Next::Io(_) => self.limits.write_back(),
+            Next::Settle | Next::End if self.stream.looks_for_more() => {
+                self.limits.looked_for_more();
+            }
+            _ => {}
+        }
+    }
+
     /// Notes that `sourced` goes now, or keeps it where it must wait.
     fn let_go(&mut self, sourced: Sourced, now: Nanos, in_flight: u32) -> Next {
         if let Some(flying) = &mut self.in_flight {
@@ -362,6 +374,9 @@ impl Source for Full<'_> {
             Some(kept) => Next::Io(kept),
             None => self.stream.next(now, in_flight),
         };
+        if self.limits.writes_back() {
+            self.write_back_before(next);
+        }
         match next {
             Next::Io(sourced) => self.let_go(sourced, now, in_flight),
             other => other,
@@ -406,8 +421,9 @@ impl Source for Full<'_> {
     fn leave(&mut self) -> Leftover {
         let left = self.stream.leave();
         let recorder = self.recorder.as_mut();
+        let problem = (left.problem).or(recorder.and_then(Recorder::take_problem));
         Leftover {
-            problem: left.problem.or(recorder.and_then(Recorder::take_problem)),
+            problem: problem.or_else(|| self.limits.take_problem()),
             ..left
         }
     }
@@ -465,6 +481,11 @@ impl Source for Full<'_> {
     fn priority(&mut self, io: &Io, slot: u32) -> IoPriority {
         let picker = self.priorities.as_mut();
         picker.map_or_else(IoPriority::default, |it| it.pick(io, slot))
+    }
+
+    fn begins_anew(&mut self) -> bool {
+        let search = self.search.as_mut();
+        search.is_some_and(DepthSearch::take_found)
     }
 
     fn is_warm(&self) -> bool {

@@ -1,10 +1,14 @@
 //! What a job does at some completions: it fails where one took too long, and has ranges of files written back.
+//!
+//! Ranges are written back before the next I/O of the job goes: after the last one, and before the checks of a pass, none is,
+//! as in fio.
 
 use std::fs::File;
+use std::io;
 
 use fathom_rawio as rawio;
 use fathom_units::Nanos;
-use fathom_workload::{Direction, Job, SyncPolicy, SyncRange};
+use fathom_workload::{Direction, Job, SyncPolicy, SyncRange, Target};
 
 use super::{Kind, Slot};
 use crate::EngineError;
@@ -20,6 +24,12 @@ pub(super) struct Limits<'a> {
     sync: &'a SyncPolicy,
     writes: u64,
     written: Vec<Written>,
+    /// Whether what was written is to be written back before the next I/O.
+    is_due: bool,
+    looked_for_more: bool,
+    /// Which target could not be, and why.
+    failed: Option<(usize, i32)>,
+    targets: &'a [Target],
 }
 
 /// What was written to a target since it was last written back.
@@ -59,6 +69,10 @@ impl<'a> Limits<'a> {
             sync: &job.sync,
             writes: 0,
             written,
+            is_due: false,
+            looked_for_more: false,
+            failed: None,
+            targets: &job.targets,
         })
     }
 
@@ -75,34 +89,74 @@ impl<'a> Limits<'a> {
         {
             return Err(TOO_SLOW);
         }
-        match self.range {
-            Some(range) if direction == Direction::Write => self.count_write(slot, range),
-            _ => Ok(()),
+        if let Some(range) = self.range {
+            // With several in flight this one may have gone before it was due.
+            self.write_back();
+            if direction == Direction::Write {
+                self.count_write(slot, range);
+            }
         }
+        self.failed.take().map_or(Ok(()), |(_, errno)| Err(errno))
     }
 
-    fn count_write(&mut self, slot: &Slot, range: SyncRange) -> Result<(), i32> {
+    fn count_write(&mut self, slot: &Slot, range: SyncRange) {
         let Some(written) = self.written.get_mut(slot.target as usize) else {
-            return Ok(());
+            return;
         };
         written.first = written.first.min(slot.offset);
         written.end = written.end.max(slot.offset + u64::from(slot.length));
         self.writes += 1;
-        if !is_written_back(self.writes, range.every, self.sync) {
-            return Ok(());
+        self.is_due = is_written_back(self.writes, range.every, self.sync);
+        if self.looked_for_more {
+            self.write_back();
         }
+    }
+
+    /// Whether ranges are ever to be written back.
+    pub(super) fn writes_back(&self) -> bool {
+        self.range.is_some()
+    }
+
+    /// Writes back what is due to be. What cannot be fails the next I/O that completes.
+    pub(super) fn write_back(&mut self) {
+        let Some(range) = self.range.filter(|_| self.is_due) else {
+            return;
+        };
+        self.is_due = false;
         let parts = rawio::SyncParts {
             wait_before: range.wait_before,
             write: range.write,
             wait_after: range.wait_after,
         };
-        for written in self.written.iter_mut().filter(|it| it.first < it.end) {
+        let some = |it: &(usize, &mut Written)| it.1.first < it.1.end;
+        for (target, written) in self.written.iter_mut().enumerate().filter(some) {
             let length = written.end - written.first;
             let done = rawio::sync_range(&written.file, written.first, length, parts);
             (written.first, written.end) = (u64::MAX, 0);
-            done.map_err(|error| error.raw_os_error().unwrap_or(0))?;
+            if let Err(error) = done {
+                let errno = error.raw_os_error().unwrap_or(0);
+                self.failed.get_or_insert((target, errno));
+            }
         }
-        Ok(())
+    }
+
+    /// Another I/O was looked for, and there is none: what is due goes before that, also once those in flight have completed.
+    pub(super) fn looked_for_more(&mut self) {
+        self.looked_for_more = true;
+        self.write_back();
+    }
+
+    /// Why the last call failed, after which no I/O has completed.
+    pub(super) fn take_problem(&mut self) -> Option<EngineError> {
+        let (target, errno) = self.failed.take()?;
+        let path = self.targets[target].place.path();
+        let error = io::Error::from_raw_os_error(errno);
+        Some(EngineError::target(path, "writing it back", error))
+    }
+
+    /// What is checked came in between: nothing is due any more.
+    pub(super) fn came_between(&mut self) {
+        self.is_due = false;
     }
 }
 

@@ -644,6 +644,18 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         self.pass_boundaries(now);
     }
 
+    /// Forgets what was measured: that was a search, and the job's time begins with what it has found, as in fio.
+    #[cold]
+    fn measure_anew(&mut self, now: Nanos) {
+        self.parts.handover.forget();
+        self.boundaries
+            .end_warm_up(now, self.parts.job.limits.runtime);
+        self.measure_start = now;
+        self.stats.samples.clear();
+        self.start_measuring();
+        self.boundaries.update(now);
+    }
+
     #[cold]
     fn pass_boundaries(&mut self, now: Nanos) {
         if !self.measuring && now >= self.boundaries.warm_end {

@@ -124,8 +124,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 self.full_until = now;
             }
         }
-        if S::HOOKS && !self.measuring && self.parts.source.is_warm() {
-            self.end_warm_up(now);
+        if S::HOOKS {
+            if !self.measuring && self.parts.source.is_warm() {
+                self.end_warm_up(now);
+            } else if self.parts.source.begins_anew() && self.measuring {
+                self.measure_anew(now);
+            }
         }
     }
 

@@ -172,6 +172,11 @@ pub(crate) trait Source {
         false
     }
 
+    /// Whether the measurement begins anew, once: what was measured by now was a search for what is to be measured.
+    fn begins_anew(&mut self) -> bool {
+        false
+    }
+
     /// The measurement begins.
     fn measuring(&mut self, now: Nanos) {
         let _ = now;

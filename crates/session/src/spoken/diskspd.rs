@@ -6,11 +6,12 @@ use fathom_dialects::fio::{Files, SystemFiles};
 use fathom_workload::Workload;
 
 use super::held::Held;
+use super::patient::PatientFiles;
 use super::{File, Spoken};
 use crate::{Code, Console, Failure, Input, tell_warnings};
 
 pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Input, Failure> {
-    taken("diskspd", words, &SystemFiles, console)
+    taken("diskspd", words, &PatientFiles(console), console)
 }
 
 /// A profile that is named alone.

@@ -5,11 +5,12 @@ use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::iometer::{self, Action, IometerInput};
 use fathom_workload::Workload;
 
+use super::patient::PatientFiles;
 use super::{File, Spoken};
 use crate::{Code, Console, Failure, Input, located, tell_warnings};
 
 pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Input, Failure> {
-    let read = iometer::read(words, &SystemFiles, processors());
+    let read = iometer::read(words, &PatientFiles(console), processors());
     let name = read
         .as_ref()
         .ok()

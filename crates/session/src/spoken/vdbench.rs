@@ -10,12 +10,13 @@ use fathom_workload::Workload;
 
 use super::diskspd::unserved;
 use super::held::Held;
+use super::patient::PatientFiles;
 use super::{File, Spoken};
 use crate::places::located;
 use crate::{Code, Console, Failure, Input, tell_warnings};
 
 pub(super) fn from_words(words: &[String], console: &dyn Console) -> Result<Input, Failure> {
-    let read = vdbench::read(words, &SystemFiles);
+    let read = vdbench::read(words, &PatientFiles(console));
     taken(read, "vdbench", console)
 }
 

@@ -10,15 +10,16 @@ use crate::{DEPTH_MAX, WORKERS_MAX};
 
 const AXES: [&str; 3] = ["depth", "block", "threads"];
 /// Peers' names of the axes, for hints.
-const OTHER_NAMES: [(&str, &str); 7] = [
+const OTHER_NAMES: [(&str, &str); 6] = [
     ("iodepth", "depth"),
     ("qd", "depth"),
     ("bs", "block"),
     ("blocksize", "block"),
-    ("size", "block"),
     ("numjobs", "threads"),
     ("workers", "threads"),
 ];
+/// All there is to sweep, with fio's names of it.
+const ALL_AXES: &str = "axes are `depth` (fio's `iodepth`), `block` (`bs`) and `threads` (`numjobs`); what else differs is a run of its own";
 const EXAMPLE: &str = "write it like `depth=1..64x2,block=4k,8k,64k`";
 /// No block is larger than a request can be.
 const BLOCK_MAX: u64 = u32::MAX as u64;
@@ -111,10 +112,12 @@ fn axis_of(name: &str) -> Result<Axis, SweepError> {
     }
     let message = format!("a sweep has no axis `{name}`");
     let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
-    let near = other.map(|(_, axis)| *axis).or_else(|| nearest(name, AXES));
-    let hint = match near {
+    // `read` is near to `threads`, and not meant.
+    let begins_alike = |axis: &&str| axis.chars().next() == name.chars().next();
+    let near = || nearest(name, AXES).filter(begins_alike);
+    let hint = match other.map(|(_, axis)| *axis).or_else(near) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("axes are {}", AXES.join(", ")),
+        None => ALL_AXES.to_owned(),
     };
     Err(SweepError::new(message, hint))
 }

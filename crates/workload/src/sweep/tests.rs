@@ -42,7 +42,11 @@ fn what_is_wrong_is_said_with_a_remedy() {
     check("", "names no axis", "depth=1..64x2");
     check("iodepth=1", "no axis `iodepth`", "`depth`");
     check("detph=1", "no axis `detph`", "`depth`");
-    check("colour=1", "no axis `colour`", "depth, block, threads");
+    let all = "`depth` (fio's `iodepth`), `block` (`bs`) and `threads` (`numjobs`)";
+    for name in ["colour", "read", "size", "rwmixread"] {
+        check(&format!("{name}=1"), &format!("no axis `{name}`"), all);
+    }
+    check("blocks=4k", "no axis `blocks`", "`block`");
     check("depth=", "missing", "depth=1..64x2");
     check("depth=1,,2", "missing", "depth=1..64x2");
     check("depth=four", "`four` is not a whole number", "write it");

@@ -240,6 +240,12 @@ impl Settings {
     }
 
     fn apply_engine(&mut self, reader: &mut ValueReader<'_>) {
+        // A comma ends other words; fio looks for an engine of the whole name.
+        if let Some(text) = reader.text().filter(|text| text.contains(',')) {
+            let message = format!("`{text}` is no value of `ioengine`");
+            let hint = "name one engine; a section of its own tries another";
+            return reader.refuse(&message, Some(hint.to_owned()));
+        }
         let engines = table::ENGINES.iter().map(|engine| engine.name);
         let names: Vec<_> = engines.chain(table::NAMES_OF_LIBAIO).collect();
         let Some(index) = reader.word(&names) else {

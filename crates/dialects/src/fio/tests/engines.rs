@@ -6,6 +6,16 @@ use fathom_workload::{Access, Backend, BlockSizes, Coverage, FileOperation, Stat
 use super::*;
 
 #[test]
+fn a_job_has_one_engine() {
+    for engine in ["libaio,io_uring", "psync,", "sync,userspace_reap"] {
+        check_error(
+            &format!("[j]\nsize=1m\nioengine={engine}\n"),
+            &[&format!("`{engine}` is no value of `ioengine`")],
+        );
+    }
+}
+
+#[test]
 fn engines_become_operations() {
     let operation = |job: &Job| job.features.operation;
     for (engine, expected) in [

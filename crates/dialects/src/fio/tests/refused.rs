@@ -63,6 +63,13 @@ fn what_to_write_is_told() {
         refused.0[0].hint.clone().unwrap_or_default()
     };
     assert!(hint("numjobs=many").contains("such as `8`"));
+    let words = ["--name=x", "--size=1m", "--sweep", "iodepth=1,2"];
+    let refused = read_in(&Memory::default(), &words).unwrap_err();
+    let told = refused.0[0].hint.as_deref();
+    assert!(
+        told.is_some_and(|hint| hint.contains("`fathom run --sweep")),
+        "{told:?}"
+    );
     assert!(hint("size=much").contains("such as `64k`"));
     assert!(hint("runtime=long").contains("such as `90s`"));
 }
