@@ -8,6 +8,7 @@
 
 mod limits;
 mod merged;
+mod notes;
 mod shorter;
 mod storage;
 mod sweep;
@@ -18,8 +19,9 @@ mod verdict;
 use fathom_record::{JobRecord, Record, StageRecord};
 
 pub(crate) use self::limits::sentences;
+pub(crate) use self::notes::notes;
 pub(crate) use self::table::{Row, rows_of};
-pub(crate) use self::verdict::{notes, verdict_words};
+pub(crate) use self::verdict::verdict_words;
 use crate::lines::{Lines, Width};
 
 /// How much to show.
