@@ -356,6 +356,24 @@ fn a_note_says_which_repeats_and_stages_it_is_of() {
         &[("mix", &["a"]), ("mix #2", &["a"]), ("log", &[])],
         &["mix: a"],
     );
+    let steal = ["14 % were stolen", "24.5 % were stolen", "9 % were stolen"];
+    let [a, b, c] = [&steal[..1], &steal[1..2], &steal[2..]];
+    check(
+        &three,
+        &[("mix", a), ("mix #2", b), ("mix #3", c)],
+        &["9 to 24.5 % were stolen"],
+    );
+    check(
+        &three,
+        &[("mix", a), ("mix #2", b), ("mix #3", &[])],
+        &["repeats 1 and 2 of 3: 14 to 24.5 % were stolen"],
+    );
+    let two = ["5 % of 6 % were stolen", "5 % of 7 % were stolen"];
+    check(
+        &once,
+        &[("mix", &two[..1]), ("log", &two[1..])],
+        &["mix: 5 % of 6 % were stolen", "log: 5 % of 7 % were stolen"],
+    );
     let four = [("a", 1), ("b", 1), ("c", 1), ("d", 1)];
     let told: [&str; 1] = ["slow"];
     check(
@@ -363,6 +381,44 @@ fn a_note_says_which_repeats_and_stages_it_is_of() {
         &[("a", &told), ("b", &[]), ("c", &told), ("d", &told)],
         &["3 of 4 stages: slow"],
     );
+}
+
+#[test]
+fn a_page_tells_repeats_apart() {
+    let mut record = noted(
+        &[("mix", 2), ("log", 1)],
+        &[("mix", &[]), ("mix #2", &[]), ("log", &[])],
+    );
+    for stage in &mut record.stages {
+        let second = |at_ns| IntervalRecord {
+            at_ns,
+            read: None,
+            write: Some(IntervalDirection {
+                ios: 500,
+                bytes: 500 * 4096,
+                p50_ns: 1_000,
+                p99_ns: 2_000,
+                max_ns: 3_000,
+            }),
+            trim: None,
+            meta: BTreeMap::new(),
+        };
+        stage.intervals = vec![second(1_000_000_000), second(2_000_000_000)];
+        stage
+            .storage
+            .insert("vda".to_owned(), StorageRecord::default());
+    }
+    let page = html_page(&record, None);
+    for name in ["mix, repeat 1 of 2", "mix, repeat 2 of 2", "log"] {
+        for title in [
+            format!(">{name}: I/Os a second<"),
+            format!("<h3>{name}</h3>"),
+        ] {
+            assert!(page.contains(&title), "`{title}` is not in\n{page}");
+        }
+    }
+    // What is of all repeats bears the stage's name.
+    assert!(page.contains(">mix: latency by share of I/Os<"), "{page}");
 }
 
 #[test]

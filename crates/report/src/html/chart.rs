@@ -260,6 +260,18 @@ mod tests {
     }
 
     #[test]
+    fn a_narrow_screen_has_charts_that_can_be_read() {
+        let style = super::super::STYLE;
+        let (_, rest) = style.split_once("figure > svg {").unwrap();
+        let (_, rest) = rest.split_once("min-width: ").unwrap();
+        let least: f64 = rest.split_once("rem").unwrap().0.parse().unwrap();
+        // Figures of 11 units, where 1rem is 16 pixels.
+        let figures = 11.0 * least * 16.0 / WIDTH;
+        assert!(figures >= 7.5, "{figures} pixels");
+        assert!(style.contains("figure { margin: 1rem 0; overflow-x: auto; }"));
+    }
+
+    #[test]
     fn lines_look_as_in_the_style() {
         for (kind, (colour, dashes)) in STROKES.into_iter().enumerate() {
             assert!(super::super::STYLE.contains(&format!("--l{kind}: {colour};")));
