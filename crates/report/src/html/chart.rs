@@ -81,6 +81,10 @@ impl Chart {
         for (index, line) in self.lines.iter().enumerate() {
             write_line(&mut svg, index % LINES, line, &across, &up);
         }
+        // Over all lines, so that none of them strikes a word out.
+        for (index, line) in self.lines.iter().enumerate() {
+            write_marks(&mut svg, index % LINES, line, &across, &up);
+        }
         svg.push_str("</svg>\n</figure>\n");
         svg
     }
@@ -166,6 +170,9 @@ fn write_line(svg: &mut String, kind: usize, line: &Line, across: &Axis, up: &Ax
     }
     svg.push_str(&path_of(kind, &path));
     svg.push('\n');
+}
+
+fn write_marks(svg: &mut String, kind: usize, line: &Line, across: &Axis, up: &Axis) {
     let marks = line.marks.iter().flatten();
     for ((x, y), words) in line.points.iter().zip(marks) {
         let (Some(x), Some(y)) = (across.place(*x), up.place(*y)) else {
@@ -257,6 +264,24 @@ mod tests {
         let drawn = drawn.split('"').next().unwrap();
         assert_eq!(drawn.matches('M').count(), 2, "{drawn}");
         assert_eq!(drawn.matches('L').count(), 2, "{drawn}");
+    }
+
+    #[test]
+    fn words_of_marks_lie_over_all_lines() {
+        let line = |name: &str| Line {
+            name: name.to_owned(),
+            points: vec![(1.0, 1.0), (2.0, 2.0)],
+            marks: Some(vec![String::new(), format!("{name} knee")]),
+        };
+        let chart = Chart {
+            title: "sweep".to_owned(),
+            across: side(Scale::FromZero),
+            up: side(Scale::Log),
+            lines: vec![line("a"), line("b")],
+        };
+        let html = chart.to_html();
+        let last_line = html.rfind("class=\"line").unwrap();
+        assert!(last_line < html.find(">a knee<").unwrap(), "{html}");
     }
 
     #[test]
