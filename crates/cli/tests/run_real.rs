@@ -125,6 +125,10 @@ fn an_interrupt_keeps_what_was_measured() {
     assert_eq!(code, Some(130));
     let record: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(record["interrupted"], true);
+    assert_eq!(record["verdict"], "questionable");
+    let checks = record["checks"].as_array().unwrap().iter();
+    let failed = checks.filter(|check| check["passed"] == false);
+    assert!(failed.into_iter().any(|check| check["id"] == "cut-short"));
     assert!(
         record["stages"][0]["total"]["read"]["ios"]
             .as_u64()

@@ -3,6 +3,8 @@
 //! Each check looks at measurements alone, so that it says the same of a run, of its replay and of a stored record.
 //! Thresholds stand beside the check that uses them, with their reason.
 
+mod cut_short;
+
 use fathom_stats::confidence_95;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, group_digits, per_second};
 use fathom_workload::{
@@ -53,6 +55,8 @@ pub struct Evidence<'a> {
     pub targets: &'a [TargetFacts],
     /// Real or predicted.
     pub kind: RunKind,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
 }
 
 /// Runs every check that applies, in a fixed order.
@@ -73,6 +77,9 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
     let idle = idle_jobs(evidence);
     if !idle.is_empty() {
         checks.push(work_done(&idle));
+    }
+    if evidence.interrupted {
+        checks.push(cut_short::cut_short(evidence));
     }
     if evidence.kind == RunKind::Run {
         checks.extend([

@@ -4,10 +4,10 @@ use fathom_record::{
     DeviceCounters, EndReason, Evidence, InMemory, IoErrors, OpStats, RunKind, StageResult,
     TargetFacts, WorkerStats, run_checks,
 };
-use fathom_units::{BytesPerSec, Iops, Nanos};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::{
     Arrival, Backend, Direction, DirectionRates, FileOperation, MinimumRates, Pacing, Poisson,
-    RateStep, RateSteps, StatCall, ThinkCounts, ThinkTime, WhenFull, Workload, native,
+    RateStep, RateSteps, Stage, StatCall, ThinkCounts, ThinkTime, WhenFull, Workload, native,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -27,6 +27,7 @@ struct Run {
     workload: Workload,
     results: Vec<StageResult>,
     targets: Vec<TargetFacts>,
+    interrupted: bool,
 }
 
 fn run() -> Run {
@@ -66,6 +67,7 @@ fn run() -> Run {
             zeroes_share: None,
             in_memory: None,
         }],
+        interrupted: false,
     }
 }
 
@@ -84,6 +86,7 @@ fn check_of(kind: RunKind, id: Option<&str>, change: impl FnOnce(&mut Run)) {
         results: &run.results,
         targets: &run.targets,
         kind,
+        interrupted: run.interrupted,
     };
     let failed: Vec<_> = run_checks(&evidence)
         .into_iter()
@@ -97,6 +100,84 @@ fn check_of(kind: RunKind, id: Option<&str>, change: impl FnOnce(&mut Run)) {
 #[test]
 fn a_sound_run_passes_every_check() {
     check(None, |_| {});
+}
+
+/// What `cut-short` says of a run that was stopped after `change`, where it fails.
+#[track_caller]
+fn told_cut_short(expected: Option<&str>, change: impl FnOnce(&mut Run)) {
+    let mut run = run();
+    run.interrupted = true;
+    run.results[0].workers[0].ended = EndReason::Interrupted;
+    change(&mut run);
+    let evidence = Evidence {
+        workload: &run.workload,
+        results: &run.results,
+        targets: &run.targets,
+        kind: RunKind::Run,
+        interrupted: run.interrupted,
+    };
+    let checks = run_checks(&evidence).into_iter();
+    let own = checks.filter(|check| check.id == "cut-short" && !check.passed);
+    let own: Vec<String> = own.map(|check| check.evidence).collect();
+    assert_eq!(own, expected.into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_run_of_which_less_than_half_was_measured_is_told() {
+    let asked = |seconds| {
+        move |run: &mut Run| {
+            let limits = &mut run.workload.stages[0].jobs[0].limits;
+            (limits.runtime, limits.time_based) = (Some(Nanos::from_secs(seconds)), true);
+        }
+    };
+    told_cut_short(Some("reads: 10 s of 60 s were measured"), asked(60));
+    told_cut_short(None, asked(20));
+    // What nobody stopped may end when it will, and so may what was done before the stop.
+    told_cut_short(None, |run| {
+        asked(60)(run);
+        run.interrupted = false;
+    });
+    for ended in [EndReason::Time, EndReason::Done, EndReason::TooSlow] {
+        told_cut_short(None, |run| {
+            asked(60)(run);
+            run.results[0].workers[0].ended = ended;
+        });
+    }
+    // 40,000 reads of 4 KiB.
+    told_cut_short(Some("reads: 156 MiB of 1 GiB were moved"), |_| {});
+    told_cut_short(None, |run| {
+        run.workload.stages[0].jobs[0].limits.bytes = Some(Bytes::mib(200));
+    });
+    // Whatever would have ended it first counts.
+    told_cut_short(None, |run| {
+        asked(60)(run);
+        let limits = &mut run.workload.stages[0].jobs[0].limits;
+        (limits.time_based, limits.bytes) = (false, Some(Bytes::mib(200)));
+    });
+    told_cut_short(Some("reads: 40,000 of 100,000 I/Os were done"), |run| {
+        run.workload.stages[0].jobs[0].limits.ios = Some(100_000);
+    });
+    // How much of it there is, nobody knows.
+    told_cut_short(None, |run| {
+        run.workload.stages[0].jobs[0].targets[0].length = None;
+    });
+    told_cut_short(Some("1 of 4 repeats was measured"), |run| {
+        asked(10)(run);
+        run.workload.stages[0].repeats = 4;
+    });
+    told_cut_short(None, |run| {
+        asked(10)(run);
+        run.workload.stages[0].repeats = 2;
+    });
+    told_cut_short(Some("1 of 3 stages was measured"), |run| {
+        asked(10)(run);
+        let stage = run.workload.stages[0].clone();
+        let prepares = Stage {
+            discard: true,
+            ..stage.clone()
+        };
+        run.workload.stages.extend([prepares, stage.clone(), stage]);
+    });
 }
 
 #[test]
@@ -200,6 +281,7 @@ fn failures_without_a_word_of_the_kernel_are_told_in_ours() {
             results: &run.results,
             targets: &run.targets,
             kind: RunKind::Run,
+            interrupted: false,
         };
         run_checks(&evidence).remove(0).evidence
     };
@@ -466,6 +548,7 @@ fn few_samples_are_told() {
             results: &run.results,
             targets: &run.targets,
             kind: RunKind::Run,
+            interrupted: false,
         };
         let told = run_checks(&evidence)
             .into_iter()

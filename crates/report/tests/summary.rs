@@ -297,6 +297,130 @@ fn repeats_are_one_line_with_their_spread() {
     check(&record, Summary::Short, include_str!("repeats.txt"));
 }
 
+/// A record of these stages, each with its notes; their names say which are repeats of which of `planned`.
+fn noted(planned: &[(&str, u64)], stages: &[(&str, &[&str])]) -> Record {
+    let writes = direction(500.0, 0.37, &[]);
+    let stages = stages.iter().map(|(name, notes)| {
+        let mut stage = stage(name, vec![job("db", &writes, None)], &writes);
+        stage.notes = notes.iter().map(|note| (*note).to_owned()).collect();
+        stage
+    });
+    let mut record = record(RunKind::Run, stages.collect(), vec![]);
+    let planned = planned
+        .iter()
+        .map(|(name, repeats)| serde_json::json!({"name": name, "repeats": repeats}));
+    record.workload = serde_json::json!({"stage": planned.collect::<Vec<_>>()});
+    record.notes.clear();
+    record
+}
+
+#[test]
+fn a_note_says_which_repeats_and_stages_it_is_of() {
+    #[track_caller]
+    fn check(planned: &[(&str, u64)], stages: &[(&str, &[&str])], expected: &[&str]) {
+        let record = noted(planned, stages);
+        let text = summary(&record, Summary::Short, Width::PLAIN);
+        let notes = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("note     "));
+        assert_eq!(notes.collect::<Vec<_>>(), expected);
+        let page = html_page(&record, None);
+        for note in expected {
+            assert!(page.contains(note), "`{note}` is not in\n{page}");
+        }
+    }
+    let once: [(&str, u64); 2] = [("mix", 1), ("log", 1)];
+    check(&once, &[("mix", &["slow"]), ("log", &["slow"])], &["slow"]);
+    check(&once, &[("mix", &[]), ("log", &["slow"])], &["log: slow"]);
+    let named = "job `log` is slow";
+    check(&once, &[("mix", &[]), ("log", &[named])], &[named]);
+    let three = [("mix", 3)];
+    check(
+        &three,
+        &[("mix", &["a"]), ("mix #2", &["a", "b"]), ("mix #3", &["a"])],
+        &["a", "repeat 2 of 3: b"],
+    );
+    check(
+        &three,
+        &[("mix", &["a"]), ("mix #2", &[]), ("mix #3", &["a"])],
+        &["repeats 1 and 3 of 3: a"],
+    );
+    let both = [("mix", 2), ("log", 1)];
+    check(
+        &both,
+        &[("mix", &[]), ("mix #2", &["a"]), ("log", &["a"])],
+        &["mix (repeat 2 of 2) and log: a"],
+    );
+    check(
+        &both,
+        &[("mix", &["a"]), ("mix #2", &["a"]), ("log", &[])],
+        &["mix: a"],
+    );
+    let steal = ["14 % were stolen", "24.5 % were stolen", "9 % were stolen"];
+    let [a, b, c] = [&steal[..1], &steal[1..2], &steal[2..]];
+    check(
+        &three,
+        &[("mix", a), ("mix #2", b), ("mix #3", c)],
+        &["9 to 24.5 % were stolen"],
+    );
+    check(
+        &three,
+        &[("mix", a), ("mix #2", b), ("mix #3", &[])],
+        &["repeats 1 and 2 of 3: 14 to 24.5 % were stolen"],
+    );
+    let two = ["5 % of 6 % were stolen", "5 % of 7 % were stolen"];
+    check(
+        &once,
+        &[("mix", &two[..1]), ("log", &two[1..])],
+        &["mix: 5 % of 6 % were stolen", "log: 5 % of 7 % were stolen"],
+    );
+    let four = [("a", 1), ("b", 1), ("c", 1), ("d", 1)];
+    let told: [&str; 1] = ["slow"];
+    check(
+        &four,
+        &[("a", &told), ("b", &[]), ("c", &told), ("d", &told)],
+        &["3 of 4 stages: slow"],
+    );
+}
+
+#[test]
+fn a_page_tells_repeats_apart() {
+    let mut record = noted(
+        &[("mix", 2), ("log", 1)],
+        &[("mix", &[]), ("mix #2", &[]), ("log", &[])],
+    );
+    for stage in &mut record.stages {
+        let second = |at_ns| IntervalRecord {
+            at_ns,
+            read: None,
+            write: Some(IntervalDirection {
+                ios: 500,
+                bytes: 500 * 4096,
+                p50_ns: 1_000,
+                p99_ns: 2_000,
+                max_ns: 3_000,
+            }),
+            trim: None,
+            meta: BTreeMap::new(),
+        };
+        stage.intervals = vec![second(1_000_000_000), second(2_000_000_000)];
+        stage
+            .storage
+            .insert("vda".to_owned(), StorageRecord::default());
+    }
+    let page = html_page(&record, None);
+    for name in ["mix, repeat 1 of 2", "mix, repeat 2 of 2", "log"] {
+        for title in [
+            format!(">{name}: I/Os a second<"),
+            format!("<h3>{name}</h3>"),
+        ] {
+            assert!(page.contains(&title), "`{title}` is not in\n{page}");
+        }
+    }
+    // What is of all repeats bears the stage's name.
+    assert!(page.contains(">mix: latency by share of I/Os<"), "{page}");
+}
+
 #[test]
 fn names_begin_no_lines_and_steer_no_terminal() {
     let name = "a\nverdict  TRUSTWORTHY\u{1b}[2J";

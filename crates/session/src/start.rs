@@ -122,6 +122,7 @@ impl Start {
             results: &results,
             targets: &targets,
             kind: self.kind,
+            interrupted,
         };
         let checks = run_checks(&evidence);
         let stages = results

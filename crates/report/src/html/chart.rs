@@ -75,19 +75,28 @@ impl Chart {
         let mut svg = format!(
             "<figure>\n<figcaption>{title}</figcaption>\n{}<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
              aria-label=\"{title}\" fill=\"none\" font-size=\"11\" font-family=\"sans-serif\">\n",
-            self.legend()
+            self.legend(&across, &up)
         );
         self.write_axes(&mut svg, &across, &up);
         for (index, line) in self.lines.iter().enumerate() {
             write_line(&mut svg, index % LINES, line, &across, &up);
         }
+        // Over all lines, so that none of them strikes a word out.
+        for (index, line) in self.lines.iter().enumerate() {
+            write_marks(&mut svg, index % LINES, line, &across, &up);
+        }
         svg.push_str("</svg>\n</figure>\n");
         svg
     }
 
-    fn legend(&self) -> String {
+    /// The names of the lines that have a place; a kind of its own for each, so that it is the same in every chart.
+    fn legend(&self, across: &Axis, up: &Axis) -> String {
+        let has_place = |(x, y): &(f64, f64)| across.place(*x).and(up.place(*y)).is_some();
         let mut legend = String::from("<p class=\"legend\">");
         for (index, line) in self.lines.iter().enumerate() {
+            if !line.points.iter().any(has_place) {
+                continue;
+            }
             let _ = write!(
                 legend,
                 "<span><svg class=\"key\" viewBox=\"0 0 28 8\" aria-hidden=\"true\" fill=\"none\">{}</svg>{}</span> ",
@@ -152,20 +161,33 @@ fn vertical(place: f64) -> f64 {
 }
 
 fn write_line(svg: &mut String, kind: usize, line: &Line, across: &Axis, up: &Axis) {
+    let place = |(x, y): (f64, f64)| Some((across.place(x)?, up.place(y)?));
+    let places: Vec<Option<(f64, f64)>> = thinned(&line.points).into_iter().map(place).collect();
     let mut path = String::new();
-    let mut drawn = false;
-    for (x, y) in thinned(&line.points) {
-        let (Some(x), Some(y)) = (across.place(x), up.place(y)) else {
-            // A gap: nothing was there.
-            drawn = false;
-            continue;
-        };
-        let command = if drawn { 'L' } else { 'M' };
-        let _ = write!(path, "{command}{:.1} {:.1}", horizontal(x), vertical(y));
-        drawn = true;
+    // What has no place leaves a gap: nothing was there.
+    for stretch in places.split(Option::is_none) {
+        for (index, (x, y)) in stretch.iter().flatten().enumerate() {
+            let command = if index == 0 { 'M' } else { 'L' };
+            let _ = write!(path, "{command}{:.1} {:.1}", horizontal(*x), vertical(*y));
+        }
     }
     svg.push_str(&path_of(kind, &path));
     svg.push('\n');
+    for stretch in places.split(Option::is_none) {
+        // Between two gaps there is nothing to draw a line to.
+        if let [Some((x, y))] = stretch {
+            let _ = writeln!(
+                svg,
+                "<circle class=\"dot l{kind}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"1.5\" stroke=\"{}\" stroke-width=\"2\"/>",
+                horizontal(*x),
+                vertical(*y),
+                STROKES[kind].0
+            );
+        }
+    }
+}
+
+fn write_marks(svg: &mut String, kind: usize, line: &Line, across: &Axis, up: &Axis) {
     let marks = line.marks.iter().flatten();
     for ((x, y), words) in line.points.iter().zip(marks) {
         let (Some(x), Some(y)) = (across.place(*x), up.place(*y)) else {
@@ -257,6 +279,60 @@ mod tests {
         let drawn = drawn.split('"').next().unwrap();
         assert_eq!(drawn.matches('M').count(), 2, "{drawn}");
         assert_eq!(drawn.matches('L').count(), 2, "{drawn}");
+    }
+
+    #[test]
+    fn a_point_between_gaps_is_a_dot_and_no_line_is_named_without_one() {
+        let line = |name: &str, points: Vec<(f64, f64)>| Line {
+            name: name.to_owned(),
+            points,
+            marks: None,
+        };
+        let chart = Chart {
+            title: "served".to_owned(),
+            across: side(Scale::FromZero),
+            up: side(Scale::Log),
+            lines: vec![
+                line("reads", vec![(1.0, 1.0), (2.0, 2.0), (3.0, f64::NAN)]),
+                line("writes", vec![(1.0, f64::NAN), (2.0, 2.0), (3.0, f64::NAN)]),
+                line("trims", vec![(1.0, 0.0), (2.0, f64::NAN)]),
+            ],
+        };
+        let html = chart.to_html();
+        assert_eq!(html.matches("class=\"dot ").count(), 1, "{html}");
+        assert!(html.contains("class=\"dot l1\""), "{html}");
+        assert!(html.contains("</svg>writes"), "{html}");
+        assert!(!html.contains("trims"), "{html}");
+    }
+
+    #[test]
+    fn words_of_marks_lie_over_all_lines() {
+        let line = |name: &str| Line {
+            name: name.to_owned(),
+            points: vec![(1.0, 1.0), (2.0, 2.0)],
+            marks: Some(vec![String::new(), format!("{name} knee")]),
+        };
+        let chart = Chart {
+            title: "sweep".to_owned(),
+            across: side(Scale::FromZero),
+            up: side(Scale::Log),
+            lines: vec![line("a"), line("b")],
+        };
+        let html = chart.to_html();
+        let last_line = html.rfind("class=\"line").unwrap();
+        assert!(last_line < html.find(">a knee<").unwrap(), "{html}");
+    }
+
+    #[test]
+    fn a_narrow_screen_has_charts_that_can_be_read() {
+        let style = super::super::STYLE;
+        let (_, rest) = style.split_once("figure > svg {").unwrap();
+        let (_, rest) = rest.split_once("min-width: ").unwrap();
+        let least: f64 = rest.split_once("rem").unwrap().0.parse().unwrap();
+        // Figures of 11 units, where 1rem is 16 pixels.
+        let figures = 11.0 * least * 16.0 / WIDTH;
+        assert!(figures >= 7.5, "{figures} pixels");
+        assert!(style.contains("figure { margin: 1rem 0; overflow-x: auto; }"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use fathom_record::{IntervalDirection, IntervalRecord, Record, StageRecord};
 use super::axis::Scale;
 use super::chart::{Chart, Line, Side};
 use crate::format::{rate, short_mean};
-use crate::summary::stage_in_words;
+use crate::summary::stage_or_repeat;
 
 type Figure = fn(&IntervalDirection) -> u64;
 type OfSecond = fn(&IntervalRecord) -> Option<&IntervalDirection>;
@@ -20,10 +20,9 @@ const DIRECTIONS: [(&str, OfSecond); 3] = [
 pub(super) fn section(record: &Record, most: usize) -> String {
     let seen = |stage: &&StageRecord| stage.intervals.len() > 1;
     let stages: Vec<&StageRecord> = record.stages.iter().filter(seen).collect();
-    let charts: String = stages
-        .iter()
-        .take(most)
-        .map(|stage| charts(stage))
+    let first = stages.iter().take(most);
+    let charts: String = first
+        .map(|stage| charts(&stage_or_repeat(record, stage), stage))
         .collect();
     if charts.is_empty() {
         return String::new();
@@ -39,7 +38,7 @@ pub(super) fn section(record: &Record, most: usize) -> String {
     format!("<h2>Over time</h2>\n{left_out}{charts}")
 }
 
-fn charts(stage: &StageRecord) -> String {
+fn charts(name: &str, stage: &StageRecord) -> String {
     let rates = lines(&stage.intervals, |seconds, figures| {
         figures.ios as f64 / seconds
     });
@@ -66,7 +65,7 @@ fn charts(stage: &StageRecord) -> String {
     }
     let chart = |what: &str, up: Side, lines: Vec<Line>| {
         let chart = Chart {
-            title: format!("{}: {what}", stage_in_words(stage)),
+            title: format!("{name}: {what}"),
             across: time(),
             up,
             lines,

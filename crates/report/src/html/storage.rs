@@ -9,31 +9,34 @@ use super::course::time;
 use super::text::{escaped, row, table};
 use crate::format::share;
 use crate::parts::parts_of;
-use crate::summary::stage_in_words;
+use crate::summary::stage_or_repeat;
 
 type Share = fn(&OverTimeRecord) -> Vec<Option<f64>>;
 
 /// A table for each of the first `most` stages, and the course of what changes.
 pub(super) fn section(record: &Record, most: usize) -> String {
-    let stages: String = record.stages.iter().take(most).map(of_stage).collect();
+    let stages = record.stages.iter().take(most);
+    let stages: String = stages
+        .map(|stage| of_stage(&stage_or_repeat(record, stage), stage))
+        .collect();
     if stages.is_empty() {
         return String::new();
     }
     format!("<h2>Storage</h2>\n{stages}")
 }
 
-fn of_stage(stage: &StageRecord) -> String {
+fn of_stage(name: &str, stage: &StageRecord) -> String {
     let parts = parts_of(stage).into_iter();
     let rows: String = parts.map(|(name, part)| part_row(name, part)).collect();
     if rows.is_empty() {
         return String::new();
     }
     let headings = ["", "I/Os", "bytes", "depth", "busy", "cache hits", "limits"];
-    let name = escaped(&stage_in_words(stage));
     format!(
-        "<h3>{name}</h3>\n{}{}",
+        "<h3>{}</h3>\n{}{}",
+        escaped(name),
         table(&headings, &rows),
-        over_time(stage)
+        over_time(name, stage)
     )
 }
 
@@ -51,7 +54,7 @@ fn part_row(name: &str, part: &StorageRecord) -> String {
 }
 
 /// Cache hits and credits left, where the design has them and they changed.
-fn over_time(stage: &StageRecord) -> String {
+fn over_time(name: &str, stage: &StageRecord) -> String {
     let shares: [(&str, Share); 3] = [
         ("reads that the host cache served", |times| {
             times.hit_share.clone()
@@ -68,14 +71,14 @@ fn over_time(stage: &StageRecord) -> String {
         let mut lines: Vec<Line> = Vec::new();
         let parts = parts_of(stage).into_iter();
         let courses = parts.filter_map(|(name, part)| Some((name, part.over_time.as_ref()?)));
-        for (name, times) in courses {
+        for (part, times) in courses {
             let shares = shares(times);
             if shares.iter().flatten().all(|share| *share >= 1.0) || lines.len() == LINES {
                 continue;
             }
             let points = times.at_ns.iter().zip(shares);
             lines.push(Line {
-                name: name.clone(),
+                name: part.clone(),
                 points: points
                     .map(|(at, share)| (*at as f64, share.unwrap_or(f64::NAN)))
                     .collect(),
@@ -83,7 +86,7 @@ fn over_time(stage: &StageRecord) -> String {
             });
         }
         let chart = Chart {
-            title: format!("{}: {what}", stage_in_words(stage)),
+            title: format!("{name}: {what}"),
             across: time(),
             up: Side {
                 label: "share",

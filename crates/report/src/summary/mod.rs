@@ -8,6 +8,7 @@
 
 mod limits;
 mod merged;
+mod notes;
 mod shorter;
 mod storage;
 mod sweep;
@@ -18,9 +19,11 @@ mod verdict;
 use fathom_record::{JobRecord, Record, StageRecord};
 
 pub(crate) use self::limits::sentences;
+pub(crate) use self::notes::notes;
 pub(crate) use self::table::{Row, rows_of};
-pub(crate) use self::verdict::{notes, verdict_words};
+pub(crate) use self::verdict::verdict_words;
 use crate::lines::{Lines, Width};
+use crate::repeats::stages_with_repeats;
 
 /// How much to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,6 +102,18 @@ pub(crate) fn stage_in_words(stage: &StageRecord) -> String {
         Some(first) if first.name == stage.name => jobs_in_words(&names_of(&stage.jobs, |_| true)),
         _ => stage.name.clone(),
     }
+}
+
+/// A stage of `record` as [`stage_in_words`] has it; one that was repeated with which of its repeats it is.
+pub(crate) fn stage_or_repeat(record: &Record, stage: &StageRecord) -> String {
+    let stages = stages_with_repeats(record).into_iter();
+    let mut found = stages.filter_map(|(name, repeats)| {
+        let mut places = repeats.iter();
+        let place = places.position(|repeat| std::ptr::eq(*repeat, stage))?;
+        let all = repeats.len();
+        (all > 1).then(|| format!("{name}, repeat {} of {all}", place + 1))
+    });
+    found.next().unwrap_or_else(|| stage_in_words(stage))
 }
 
 /// Names of the jobs that `chosen` picks, one for each clone.

@@ -3,6 +3,7 @@
 use fathom_record::{Record, RunKind, Verdict};
 
 use super::Summary;
+use super::notes::notes;
 use crate::lines::Lines;
 
 /// Adds notes, verdict and failed checks.
@@ -45,23 +46,6 @@ fn quoted(run: &str) -> String {
         return run.to_owned();
     }
     format!("'{}'", run.replace('\'', r"'\''"))
-}
-
-/// What a reader should know of the run and its stages, each once.
-pub(crate) fn notes(record: &Record) -> Vec<String> {
-    let of_stages = record.stages.iter().flat_map(|stage| &stage.notes);
-    let mut notes: Vec<String> = Vec::new();
-    for note in record.notes.iter().chain(of_stages) {
-        if !notes.contains(note) {
-            notes.push(note.clone());
-        }
-    }
-    if record.interrupted {
-        notes.push(
-            "stopped before its end; these figures cover what was measured until then".to_owned(),
-        );
-    }
-    notes
 }
 
 /// The verdict in words, with how many checks it rests on.
