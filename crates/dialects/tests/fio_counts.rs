@@ -140,10 +140,6 @@ fn counts_are_those_of_fio() {
         "--rw=randread --size=1m --number_ios=7 --loops=3",
         "--rw=read --filesize=1m --size=2m --nrfiles=4",
         "--rw=randwrite --filesize=64k --nrfiles=4 --io_size=1000k",
-        "--rw=write --filesize=128k --size=100k --bs=5000",
-        "--rw=write --filesize=128k --size=100k --bs=3k --loops=4",
-        "--rw=randread --filesize=128k --size=100k --bs=5000 --loops=3",
-        "--rw=write --filesize=64k --nrfiles=3 --size=100k --bs=3k --loops=2",
         "--rw=read --size=1m --io_size=2500k --bs=48k",
         "--rw=randread --size=1m --io_size=2500k --bs=48k",
         "--rw=write --size=1m --io_size=2500k --bs=48k",
@@ -165,6 +161,19 @@ fn counts_are_those_of_fio() {
         "--rw=read:4k --size=33k --io_size=2000",
         "--rw=write:4k --size=33k --io_size=50000",
         "--rw=read:-4k --size=33k --io_size=50000",
+    ] {
+        check(&["--ioengine=null"], options);
+    }
+}
+
+/// `size` below that of the files says how much is done in all, and the I/O that reaches it is still done whole.
+#[test]
+fn parts_of_files_are_those_of_fio() {
+    for options in [
+        "--rw=write --filesize=128k --size=100k --bs=5000",
+        "--rw=write --filesize=128k --size=100k --bs=3k --loops=4",
+        "--rw=randread --filesize=128k --size=100k --bs=5000 --loops=3",
+        "--rw=write --filesize=64k --nrfiles=3 --size=100k --bs=3k --loops=2",
     ] {
         check(&["--ioengine=null"], options);
     }

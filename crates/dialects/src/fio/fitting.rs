@@ -4,28 +4,36 @@
 
 use std::borrow::Cow;
 
+use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Bytes;
 use fathom_workload::Target;
 
 use super::job::block_range;
 use super::settings::Settings;
 
-/// The settings with the sizes that fit into the shortest file, and the largest of them where others were left out. Where none
-/// fits, or where nothing is known of the files, they are as given.
+/// The settings of the job `name` with the sizes that fit into the shortest file, and a warning where others were left out.
+/// Where none fits, or where nothing is known of the files, they are as given.
 pub fn fitting<'a>(
     settings: &'a Settings,
+    name: &str,
     targets: &[Target],
-) -> (Cow<'a, Settings>, Option<Bytes>) {
+    diagnostics: &mut Diagnostics,
+) -> Cow<'a, Settings> {
     let shortest = targets.iter().filter_map(|target| target.length).min();
     let used = || (0..3).filter(|way| settings.pattern.directions[*way]);
     let range = block_range(settings);
     let shortest = shortest.map(Bytes::get).filter(|shortest| {
-        let fits = |way: usize| (range[way].0..range[way].1).contains(shortest);
-        used().any(fits) && used().all(|way| range[way].0 <= *shortest)
+        let leaves_some_out = |way: usize| (range[way].0..range[way].1).contains(shortest);
+        used().any(leaves_some_out) && used().all(|way| range[way].0 <= *shortest)
     });
     let Some(shortest) = shortest else {
-        return (Cow::Borrowed(settings), None);
+        return Cow::Borrowed(settings);
     };
+    let largest = Bytes::new(shortest);
+    let warning = Diagnostic::warning(format!(
+        "job `{name}`: sizes of I/O above {largest} do not fit into its files: they never come"
+    ));
+    diagnostics.push(warning.hint("raise size= or filesize=, or leave them out"));
     let mut fitting = settings.clone();
     for way in used() {
         fitting.splits[way].retain(|(size, _)| *size <= shortest);
@@ -33,5 +41,5 @@ pub fn fitting<'a>(
             *most = (*most).min(shortest);
         }
     }
-    (Cow::Owned(fitting), Some(Bytes::new(shortest)))
+    Cow::Owned(fitting)
 }

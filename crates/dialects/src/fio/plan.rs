@@ -257,7 +257,18 @@ impl<'a> Planner<'a> {
         });
     }
 
-    /// The first clone opens a group or a stage; the others follow it, the last one first, as in fio.
+    /// Opens the group and the stage that a section asks for.
+    fn open(&mut self, settings: &Settings, name: &str) {
+        if (settings.stonewall || settings.new_group) && self.jobs_in_group > 0 {
+            self.jobs_in_group = 0;
+            self.group += 1;
+        }
+        if self.stages.is_empty() || settings.stonewall {
+            self.open_stage(name);
+        }
+    }
+
+    /// The others follow the first clone, the last one first, as in fio.
     fn clones(
         &mut self,
         section: &Section,
@@ -272,13 +283,7 @@ impl<'a> Planner<'a> {
         if files * settings.clones > MAX_TARGETS.saturating_sub(self.target_count) as u64 {
             return self.too_many_files(diagnostics);
         }
-        if (settings.stonewall || settings.new_group) && self.jobs_in_group > 0 {
-            self.jobs_in_group = 0;
-            self.group += 1;
-        }
-        if self.stages.is_empty() || settings.stonewall {
-            self.open_stage(name);
-        }
+        self.open(settings, name);
         self.check_group(settings, name, diagnostics);
         let filling = match filling(settings, self.context.files) {
             Ok(filling) => filling,
@@ -313,9 +318,8 @@ impl<'a> Planner<'a> {
                 }
             };
             warn_of_map(settings, name, &targets, diagnostics);
-            let (fitted, largest) = fitting(settings, &targets);
-            warn_of_sizes(name, largest.filter(|_| number == 0), diagnostics);
-            let settings = fitted.as_ref();
+            let fitting = fitting(settings, name, &targets, diagnostics);
+            let settings = fitting.as_ref();
             let mut features = Features {
                 placement: placement(settings, &targets, past_end),
                 filling: filling.clone(),
@@ -618,15 +622,6 @@ fn warn_of_map(settings: &Settings, name: &str, targets: &[Target], diagnostics:
     if let Some(message) = map_warning(settings, targets) {
         let warning = Diagnostic::warning(format!("job `{name}`: {message}"));
         diagnostics.push(warning.hint("raise the smallest size, or lower size="));
-    }
-}
-
-fn warn_of_sizes(name: &str, largest: Option<Bytes>, diagnostics: &mut Diagnostics) {
-    if let Some(largest) = largest {
-        let message =
-            format!("sizes of I/O above {largest} do not fit into its files: they never come");
-        let warning = Diagnostic::warning(format!("job `{name}`: {message}"));
-        diagnostics.push(warning.hint("raise size= or filesize=, or leave them out"));
     }
 }
 
