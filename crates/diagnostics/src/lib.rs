@@ -19,8 +19,10 @@
 
 mod kind;
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
+use std::io;
 use std::ops::Range;
 
 pub use kind::another_kind;
@@ -49,12 +51,15 @@ pub struct Location {
     pub skipped: usize,
 }
 
-/// Longest line that is shown whole, and longest part of a longer one, in bytes: many complaints about one long line must not
-/// hold a copy of it each.
-const LINE_MAX: usize = 4096;
+/// Longest line that is shown whole, and longest part of a longer one, in bytes: a longer one hides the place that is meant,
+/// and many complaints about one must not hold a copy of it each.
+const LINE_MAX: usize = 240;
 /// What is shown of such a line before what is meant.
 const BEFORE_MAX: usize = 40;
 const PART_MAX: usize = 200;
+/// Longest word of an input that a message names whole, in characters, and what is left of a longer one at its two ends.
+const WORD_MAX: usize = 320;
+const WORD_ENDS: [usize; 2] = [60, 20];
 
 impl Location {
     /// The line of `source` that holds the byte range `span`; a span over several lines ends with its first.
@@ -166,7 +171,7 @@ impl fmt::Display for Diagnostic {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        write!(f, "{severity}: {}", self.message)?;
+        write!(f, "{severity}: {}", with_short_words(&self.message))?;
         if let Some(location) = &self.location {
             let number = location.line.to_string();
             let margin = " ".repeat(number.len());
@@ -237,6 +242,14 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
+/// Why a file cannot be read, in words rather than the kernel's where these leave a question.
+pub fn why_unread(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::IsADirectory => "it is a folder, no file".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
 /// What is said of a TOML file that has no key, after its name: it may be that another was meant.
 pub fn nothing_in(text: &str) -> &'static str {
     let blank = |letter: char| letter.is_whitespace() || letter == BYTE_ORDER_MARK;
@@ -285,6 +298,32 @@ fn shared_start(one: &str, other: &str) -> usize {
     pairs.take_while(|(left, right)| left == right).count()
 }
 
+/// `message` with what stands between two backticks cut in its middle where it is longer than anybody reads.
+fn with_short_words(message: &str) -> Cow<'_, str> {
+    if message.len() <= WORD_MAX {
+        return Cow::Borrowed(message);
+    }
+    let parts = message.split('`').enumerate();
+    let parts: Vec<Cow<'_, str>> = parts
+        .map(|(index, part)| match index % 2 {
+            0 => Cow::Borrowed(part),
+            _ => without_middle(part),
+        })
+        .collect();
+    Cow::Owned(parts.join("`"))
+}
+
+fn without_middle(word: &str) -> Cow<'_, str> {
+    let count = word.chars().count();
+    if count <= WORD_MAX {
+        return Cow::Borrowed(word);
+    }
+    let [first, last] = WORD_ENDS;
+    let start: String = word.chars().take(first).collect();
+    let end: String = word.chars().skip(count - last).collect();
+    Cow::Owned(format!("{start} … {end}"))
+}
+
 fn floor_char_boundary(text: &str, index: usize) -> usize {
     let mut index = index.min(text.len());
     while !text.is_char_boundary(index) {
@@ -322,6 +361,24 @@ mod tests {
         // A span that is longer than what is shown ends with it.
         let long = Location::in_text("f", &text, at..text.len());
         assert_eq!(long.span.end, long.text.len());
+    }
+
+    #[test]
+    fn a_long_line_and_a_long_word_do_not_fill_the_screen() {
+        let word = format!("{}end", "x".repeat(3_000));
+        let line = format!("mix = \"{word}\"");
+        let location = Location::in_text("f", &line, 6..line.len());
+        let complaint = Diagnostic::error(format!("`{word}` is no value of `mix`")).at(location);
+        let shown = complaint.to_string();
+        assert!(shown.len() < 700, "{shown}");
+        assert!(shown.contains("xend` is no value of `mix`"), "{shown}");
+        assert!(shown.contains("f:1:7"), "{shown}");
+        // What is long by its number of words is told whole.
+        let many = ["`word`"; 100].join(", ");
+        assert_eq!(
+            Diagnostic::error(many.clone()).to_string(),
+            format!("error: {many}")
+        );
     }
 
     #[test]

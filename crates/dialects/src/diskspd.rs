@@ -28,7 +28,7 @@ mod tests;
 mod write;
 mod xml;
 
-use fathom_diagnostics::Diagnostics;
+use fathom_diagnostics::{Diagnostics, why_unread};
 use fathom_workload::Workload;
 
 use crate::fio::Files;
@@ -164,7 +164,7 @@ fn from_file(
     }
     let text = files
         .read_bytes(path)
-        .map_err(|error| error.to_string())
+        .map_err(|error| why_unread(&error))
         .and_then(|bytes| xml::decode(&bytes));
     let text = match text {
         Ok(text) => text,
@@ -294,8 +294,10 @@ fn read_sources(profile: &Profile, source: &mut Source, files: &dyn Files) -> pl
                 sources.insert(file.clone(), bytes);
             }
             Err(error) => {
-                let message =
-                    format!("`{file}`, which written data is taken from, cannot be read: {error}");
+                let message = format!(
+                    "`{file}`, which written data is taken from, cannot be read: {}",
+                    why_unread(&error)
+                );
                 let hint = "name a file of this machine, or the size alone for random data";
                 source.error(place, message, hint);
             }

@@ -31,7 +31,7 @@ mod tests;
 
 use std::io;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject, why_unread};
 use fathom_workload::Workload;
 
 use crate::fio::Files;
@@ -155,9 +155,10 @@ pub fn read(
         None => String::new(),
         Some(path) => {
             let bytes = files.read_bytes(path).map_err(|error| {
-                let message = format!("`{path}` cannot be read: {error}");
+                let message = format!("`{path}` cannot be read: {}", why_unread(&error));
                 let hint = match error.kind() {
                     io::ErrorKind::NotFound => "name a file that is there",
+                    io::ErrorKind::IsADirectory => "name a file in that folder",
                     _ => "name a file that can be read",
                 };
                 Diagnostics(vec![Diagnostic::error(message).hint(hint)])

@@ -233,7 +233,7 @@ mod tests {
             (
                 "at = '-1s'\ndo = 'crash'",
                 "2:6",
-                ["`at`: `-1s` is not a time", "10s"],
+                ["`at`: `-1s` is below 0; expected a time", "10s"],
             ),
             (
                 "at = 5\ndo = 'crash'",

@@ -115,7 +115,7 @@ fn fill(record: &mut Record, events: &[Value], folder: &Path) {
 /// The workload as it was stored; `null` where there was none, or where it is no workload of this version.
 fn workload_of(folder: &Path) -> Value {
     let text = std::fs::read_to_string(folder.join(files::WORKLOAD)).unwrap_or_default();
-    let read = native::read(&text, files::WORKLOAD);
+    let read = native::read_written(&text, files::WORKLOAD);
     read.map_or(Value::Null, |(workload, _)| native::to_json(&workload))
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_diagnostics::nearest;
+use fathom_diagnostics::{nearest, why_unread};
 
 use crate::{Code, Failure};
 
@@ -64,7 +64,11 @@ fn read_file(path: &Path, most: u64, bytes: &mut Vec<u8>) -> io::Result<u64> {
 
 /// A file that cannot be read, which is called `what` as in [`read_text`]: why, and what to do.
 pub fn unread(what: &str, path: &Path, error: &io::Error) -> Failure {
-    let message = format!("{what}`{}` cannot be read: {error}", path.display());
+    let message = format!(
+        "{what}`{}` cannot be read: {}",
+        path.display(),
+        why_unread(error)
+    );
     Failure::new(Code::Input, message).hint(unread_hint(path, error.kind()))
 }
 
@@ -256,7 +260,7 @@ mod tests {
         check(
             read_text("the design ", folder.path()),
             Code::Input,
-            &[what, "in that folder"],
+            &[what, "it is a folder, no file", "in that folder"],
         );
         check(
             read_text("", &at("bytes.toml")),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 use std::str::FromStr;
 
-use crate::decimal::{ParseUnitError, parse_scaled, three_digits};
+use crate::decimal::{Form, ParseUnitError, parse_scaled, three_digits};
 
 /// A count of bytes. Printed in IEC units (`64 KiB`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -117,7 +117,11 @@ impl FromStr for Bytes {
                 _ => None,
             }
         };
-        parse_scaled(text, "a size such as `4KiB`, `1.5GiB` or `500MB`", scale).map(Self)
+        let form = Form {
+            expected: "a size such as `4KiB`, `1.5GiB` or `500MB`",
+            most: "a byte less than `16EiB`",
+        };
+        parse_scaled(text, &form, scale).map(Self)
     }
 }
 
@@ -164,5 +168,9 @@ mod tests {
         ] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
+        let told = |text: &str| text.parse::<Bytes>().unwrap_err().to_string();
+        let most = "`17EiB` is too large: the most is a byte less than `16EiB`";
+        assert_eq!(told("17EiB"), most);
+        assert!(told("-1k").starts_with("`-1k` is below 0; expected a size"));
     }
 }

@@ -15,7 +15,7 @@ pub struct ParseUnitError {
 impl ParseUnitError {
     /// Whether it is a quantity of the right form, past what can be counted.
     pub fn is_too_large(&self) -> bool {
-        self.reason == TOO_LARGE
+        self.reason.starts_with(TOO_LARGE)
     }
 }
 
@@ -27,30 +27,43 @@ impl std::fmt::Display for ParseUnitError {
 
 impl std::error::Error for ParseUnitError {}
 
-/// The reason where a number is past what can be counted.
-pub(crate) const TOO_LARGE: &str = "is too large";
+/// How the reason begins where a number is past what can be counted; what the most is follows.
+const TOO_LARGE: &str = "is too large";
+
+/// The reason where a number is past `most`.
+pub(crate) fn too_large(most: &str) -> String {
+    format!("{TOO_LARGE}: the most is {most}")
+}
+
+/// How a quantity is written.
+pub(crate) struct Form {
+    /// What is right, in an error.
+    pub(crate) expected: &'static str,
+    /// The largest one, in an error.
+    pub(crate) most: &'static str,
+}
 
 /// Reads `NUMBER UNIT`, where `scale(unit)` gives the unit's size in base units, and returns base units.
 ///
-/// `expected` names the accepted form in the error. A fraction that is not a whole number of base units is rounded
+/// `form` is what errors name. A fraction that is not a whole number of base units is rounded
 /// down. `_` may stand between digits, and `,` between groups of three alone: a decimal comma (`1,5GiB`) is refused, since
 /// read as 15 it would pass unseen.
 pub(crate) fn parse_scaled(
     text: &str,
-    expected: &str,
+    form: &Form,
     scale: impl Fn(&str) -> Option<u64>,
 ) -> Result<u64, ParseUnitError> {
-    parse(text, expected, scale).map(|(value, _)| value)
+    parse(text, form, scale).map(|(value, _)| value)
 }
 
 /// As [`parse_scaled`], but nothing is rounded: `whole` names what there are whole numbers of alone.
 pub(crate) fn parse_whole(
     text: &str,
-    expected: &str,
+    form: &Form,
     whole: &str,
     scale: impl Fn(&str) -> Option<u64>,
 ) -> Result<u64, ParseUnitError> {
-    match parse(text, expected, scale)? {
+    match parse(text, form, scale)? {
         (value, true) => Ok(value),
         (_, false) => Err(ParseUnitError {
             text: text.to_owned(),
@@ -62,14 +75,18 @@ pub(crate) fn parse_whole(
 /// Base units, and whether they are all that was said.
 fn parse(
     text: &str,
-    expected: &str,
+    form: &Form,
     scale: impl Fn(&str) -> Option<u64>,
 ) -> Result<(u64, bool), ParseUnitError> {
     let error = |reason: String| ParseUnitError {
         text: text.to_owned(),
         reason,
     };
+    let Form { expected, most } = form;
     let trimmed = text.trim();
+    if is_negative(trimmed) {
+        return Err(error(negative(expected)));
+    }
     let digits = trimmed
         .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_' || c == ','))
         .unwrap_or(trimmed.len());
@@ -86,7 +103,7 @@ fn parse(
             unit => format!("has the unknown unit `{unit}`; expected {expected}"),
         })
     })?;
-    let too_large = || error(TOO_LARGE.to_owned());
+    let too_large = || error(too_large(most));
     let whole: u128 = whole.parse().map_err(|_| too_large())?;
     let mut total = whole.checked_mul(u128::from(scale)).ok_or_else(too_large)?;
     let mut is_exact = true;
@@ -103,6 +120,17 @@ fn parse(
     }
     let total = u64::try_from(total).map_err(|_| too_large())?;
     Ok((total, is_exact))
+}
+
+/// The reason where a number is below 0.
+pub(crate) fn negative(expected: &str) -> String {
+    format!("is below 0; expected {expected}")
+}
+
+/// Whether it is a number with a minus before it.
+pub(crate) fn is_negative(text: &str) -> bool {
+    let positive = text.strip_prefix('-').map(str::trim_start);
+    positive.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// Whether `digits` is a number, without commas or with one before every group of three digits.

@@ -6,7 +6,9 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::decimal::{ParseUnitError, TOO_LARGE, parse_scaled, three_digits};
+use crate::decimal::{
+    Form, ParseUnitError, is_negative, negative, parse_scaled, three_digits, too_large,
+};
 
 /// Nanoseconds: a span, or a moment counted from the start of a run. Printed in the unit that reads best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -113,7 +115,11 @@ impl fmt::Display for Nanos {
     }
 }
 
-const EXPECTED: &str = "a time with its unit, such as `30s`, `1.5ms`, `10min` or `1h30m`";
+const FORM: Form = Form {
+    expected: "a time with its unit, such as `30s`, `1.5ms`, `10min` or `1h30m`",
+    // 2^64 nanoseconds.
+    most: "`213503d`, which are 584 years",
+};
 
 /// Reads `30s`, `1.5ms`, `200us`, `10min`, `1h`, `2d`, and several of them from the largest unit to the smallest: `1h30m`.
 /// A unit is required.
@@ -125,20 +131,22 @@ impl FromStr for Nanos {
             text: text.to_owned(),
             reason,
         };
+        if is_negative(text.trim()) {
+            return Err(error(negative(FORM.expected)));
+        }
         let mut total: u64 = 0;
         let mut before = u64::MAX;
         for part in parts(text) {
             let unit = Cell::new(0);
             let scale = |name: &str| scale_of(name).inspect(|scale| unit.set(*scale));
-            let value =
-                parse_scaled(part, EXPECTED, scale).map_err(|failed| error(failed.reason))?;
+            let value = parse_scaled(part, &FORM, scale).map_err(|failed| error(failed.reason))?;
             if unit.get() >= before {
                 let reason = "names a unit behind one that is no larger; expected".to_owned();
-                return Err(error(format!("{reason} {EXPECTED}")));
+                return Err(error(format!("{reason} {}", FORM.expected)));
             }
             before = unit.get();
             let sum = total.checked_add(value);
-            total = sum.ok_or_else(|| error(TOO_LARGE.to_owned()))?;
+            total = sum.ok_or_else(|| error(too_large(FORM.most)))?;
         }
         Ok(Self(total))
     }
@@ -214,7 +222,9 @@ mod tests {
         refused("1h30x", "the unknown unit `x`");
         refused("1h-30m", "the unknown unit `h-`");
         refused("200000d100000d", "no larger");
-        refused("213503d24h", "is too large");
+        refused("213503d24h", "is too large: the most is `213503d`");
+        refused("213504d", "is too large: the most is `213503d`");
+        refused("-1s", "is below 0; expected a time");
     }
 
     #[test]

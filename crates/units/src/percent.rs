@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::decimal::{ParseUnitError, parse_scaled, three_digits};
+use crate::decimal::{Form, ParseUnitError, parse_scaled, three_digits};
 
 /// A share from 0 % to 100 %, kept in hundredths of a percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -48,8 +48,11 @@ impl FromStr for Percent {
     type Err = ParseUnitError;
 
     fn from_str(text: &str) -> Result<Self, ParseUnitError> {
-        let expected = "a percentage such as `70%`";
-        let points = parse_scaled(text, expected, |unit| (unit == "%").then_some(100))?;
+        let form = Form {
+            expected: "a percentage such as `70%`",
+            most: "`100%`",
+        };
+        let points = parse_scaled(text, &form, |unit| (unit == "%").then_some(100))?;
         u32::try_from(points)
             .ok()
             .and_then(Self::from_basis_points)

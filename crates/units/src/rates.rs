@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::decimal::{ParseUnitError, TOO_LARGE, group_digits, parse_whole};
+use crate::decimal::{Form, ParseUnitError, group_digits, parse_whole, too_large};
 use crate::{Bytes, Nanos};
 
 /// Events a second, computed at the edge from a count and a time; zero where no time has passed.
@@ -48,8 +48,11 @@ impl FromStr for Iops {
             "M/s" => Some(1_000_000),
             _ => None,
         };
-        let expected = "a rate such as `20000/s` or `20k/s`";
-        parse_whole(text, expected, "I/Os a second", scale).map(Self)
+        let form = Form {
+            expected: "a rate such as `20000/s` or `20k/s`",
+            most: "18,446,744,073,709,551,615 I/Os a second",
+        };
+        parse_whole(text, &form, "I/Os a second", scale).map(Self)
     }
 }
 
@@ -100,12 +103,13 @@ impl FromStr for BytesPerSec {
         }
         size.parse::<Bytes>()
             .map(|bytes| Self(bytes.get()))
-            .map_err(|inner| match inner.reason.as_str() {
-                TOO_LARGE => ParseUnitError {
-                    reason: inner.reason,
-                    ..error()
-                },
-                _ => error(),
+            .map_err(|inner| {
+                if inner.is_too_large() {
+                    let reason = too_large("a byte less than `16EiB/s`");
+                    ParseUnitError { reason, ..error() }
+                } else {
+                    error()
+                }
             })
     }
 }
@@ -140,7 +144,10 @@ mod tests {
         }
         let beyond = "99999999999TB/s";
         let error = beyond.parse::<BytesPerSec>().unwrap_err();
-        assert_eq!(error.to_string(), format!("`{beyond}` is too large"));
+        assert_eq!(
+            error.to_string(),
+            format!("`{beyond}` is too large: the most is a byte less than `16EiB/s`")
+        );
     }
 
     #[test]

@@ -228,7 +228,7 @@ mod tests {
         ("fathom observe --pid x", "--pid: `x` is no whole number"),
         (
             "fathom observe --duration -1",
-            "--duration: `-1` is not a time with its unit",
+            "--duration: `-1` is below 0; expected a time with its unit",
         ),
         ("fathom observe --interval 5", "--interval: `5` has no unit"),
         (
@@ -237,7 +237,7 @@ mod tests {
         ),
         (
             "fathom observe --from a --memory -1",
-            "--memory: `-1` is not a size such as",
+            "--memory: `-1` is below 0; expected a size such as",
         ),
         (
             "fathom observe --growth x",

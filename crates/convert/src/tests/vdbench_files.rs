@@ -2,7 +2,7 @@
 
 use fathom_workload::Stage;
 
-use super::{Dialect, convert, normal_form, told, vdbench};
+use super::{Dialect, convert, normal_form, one_job, told, vdbench};
 
 /// The file comes back as it was, with nothing told; its text says these.
 #[track_caller]
@@ -521,4 +521,48 @@ fn runs_on_file_systems_come_back() {
         ),
         &["operation=copy", "target="],
     );
+}
+
+/// `iorate=` counts whole I/Os of all workers together: what is rounded is told, and what is not is no loss of its own.
+#[test]
+fn a_rate_of_bytes_that_is_rounded_is_told() {
+    let keys = |rate: &str| {
+        format!(
+            "workers = 3\ndepth = 4\naccess = \"independent\"\narrival = {{ rate = \"{rate}\" }}"
+        )
+    };
+    let of_rate = |rate: &str| {
+        let converted = convert(&one_job(&keys(rate)), Dialect::Vdbench, "test");
+        let told = told(&converted).into_iter();
+        let told: Vec<String> = told
+            .filter(|told| told.contains(": arrival.rate: "))
+            .collect();
+        (converted.text, told)
+    };
+    let (text, told) = of_rate("5000B/s");
+    assert!(text.contains("iorate=3"), "{text}");
+    assert_eq!(
+        told,
+        [
+            "lost: job `a`: arrival.rate: 4.88 KiB/s of each of 3 workers become 3 I/Os a second of all: Vdbench's `iorate` counts whole I/Os"
+        ]
+    );
+    assert!(text.contains(&told[0]), "{text}");
+    let (text, told) = of_rate("8KiB/s");
+    assert!(text.contains("iorate=6"), "{text}");
+    assert_eq!(told, Vec::<String>::new());
+    let (text, told) = of_rate("100/s");
+    assert!(text.contains("iorate=300"), "{text}");
+    assert_eq!(told, Vec::<String>::new());
+}
+
+/// The operations of a run make jobs of one FWD, which are called by them: they work on one file set, under its own name.
+#[test]
+fn the_operations_of_a_run_share_their_file_set() {
+    let text = comes_back_as(
+        "fsd=f1,anchor=/d/a,depth=1,width=2,files=5,size=64k\nfwd=w,fsd=f1,operation=read,xfersize=4k,threads=4\n\
+         rd=r,fwd=w,fwdrate=100,format=yes,elapsed=3,interval=1,operations=(read,write,getattr,open)\n",
+    );
+    assert_eq!(text.matches("anchor=").count(), 1, "{text}");
+    assert_eq!(text.matches(",fsd=f1,").count(), 4, "{text}");
 }

@@ -185,7 +185,10 @@ impl Writer {
     /// The FSD of a job's file set.
     fn fsd(&mut self, number: usize, job: &Job, part: usize) -> String {
         let wish = job.name.split_once('/').map(|(_, fsd)| fsd);
-        let wish = wish.filter(|name| part == 0 && is_name(name));
+        let work = job.features.file_work.as_deref();
+        // A run of several operations calls its jobs by these, not by their FSD.
+        let operation = work.map(|work| operation_of(work.task));
+        let wish = wish.filter(|name| part == 0 && is_name(name) && operation != Some(name));
         let fallback = format!("fsd{}_{part}", number + 1);
         let Some(Place::FileSet(set)) = job.targets.get(part).map(|target| &target.place) else {
             self.draft
@@ -348,18 +351,9 @@ fn of_set(set: &FileSet) -> String {
     text
 }
 
-fn of_file_work(work: &FileWork, job: &Job) -> String {
-    let FileWork {
-        task,
-        choice,
-        once,
-        stop_after,
-        delete_first,
-        shared,
-        // Stands with the RD.
-        rate: _,
-    } = work;
-    let operation = match task {
+/// The word of what a job does.
+fn operation_of(task: FileTask) -> &'static str {
+    match task {
         FileTask::MakeDirectory => "mkdir",
         FileTask::RemoveDirectory => "rmdir",
         FileTask::Create => "create",
@@ -374,7 +368,21 @@ fn of_file_work(work: &FileWork, job: &Job) -> String {
         FileTask::SetAttributes => "setattr",
         FileTask::Copy => "copy",
         FileTask::Move => "move",
-    };
+    }
+}
+
+fn of_file_work(work: &FileWork, job: &Job) -> String {
+    let FileWork {
+        task,
+        choice,
+        once,
+        stop_after,
+        delete_first,
+        shared,
+        // Stands with the RD.
+        rate: _,
+    } = work;
+    let operation = operation_of(*task);
     let mut text = format!(",operation={operation}");
     if *task == FileTask::ReadWrite {
         let Mix {

@@ -97,7 +97,10 @@ impl Writer {
             self.draft.lost(number, "workers", message.clone());
             self.draft.lost(number, "depth", message);
             // One queue has the rate of all workers.
-            self.draft.same(number, "arrival.rate");
+            match bytes_lost(job) {
+                Some(message) => self.draft.lost(number, "arrival.rate", message),
+                None => self.draft.same(number, "arrival.rate"),
+            }
         }
         if job.targets.len() > 1 && !is_joined(job) {
             let message = "Vdbench keeps its threads on each SD, not on all together";
@@ -454,6 +457,35 @@ fn ends_at_eof(job: &Job) -> bool {
     matches!(job.access, Access::Sequential { .. })
         && !job.limits.time_based
         && job.limits.bytes.is_none()
+}
+
+/// What becomes of a rate of bytes that is no whole number of I/Os of all workers: Vdbench's rates are such numbers.
+fn bytes_lost(job: &Job) -> Option<String> {
+    let Arrival::Open {
+        rate: Pacing::Bytes(each),
+        ..
+    } = job.arrival
+    else {
+        return None;
+    };
+    let written = rate(job, 1)?;
+    let all = u128::from(each.get()) * u128::from(job.workers);
+    let largest = job.block.largest(job.mix);
+    let became = u128::from(written) * u128::from(largest.get());
+    (became != all || !is_of_one_size(job)).then(|| {
+        format!(
+            "{each} of each of {} workers become {written} I/Os a second of all: Vdbench's `iorate` counts whole I/Os",
+            job.workers
+        )
+    })
+}
+
+/// Whether all I/Os of a job have one size.
+fn is_of_one_size(job: &Job) -> bool {
+    let largest = job.block.largest(job.mix);
+    let used = Direction::ALL.iter().filter(|way| job.moves(**way));
+    used.flat_map(|way| job.block.of(*way))
+        .all(|sized| sized.size == largest)
 }
 
 /// I/Os a second of all workers and streams.

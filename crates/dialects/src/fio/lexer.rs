@@ -4,7 +4,7 @@
 //!
 //! Source of the rules: behaviour of fio 3.33, and the source of 3.42.
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nothing_in};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, nothing_in, why_unread};
 
 use super::context::ReadContext;
 use super::input::Origin;
@@ -99,8 +99,11 @@ impl<'a> Lexer<'a> {
                 }
             }
             Err(error) => diagnostics.push(
-                Diagnostic::error(format!("unable to open job file `{path}`: {error}"))
-                    .hint(text::unread_hint(&error)),
+                Diagnostic::error(format!(
+                    "unable to open job file `{path}`: {}",
+                    why_unread(&error)
+                ))
+                .hint(text::unread_hint(&error)),
             ),
         }
         self.sections

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, why_unread};
 
 use super::settings::{Buffering, Order, Settings, Target};
 use crate::fio::Files;
@@ -283,7 +283,7 @@ impl Line {
                 }
                 Ok(_) => self.error(index, format!("`{path}` is larger than 1 MiB"), "use less"),
                 Err(error) => {
-                    let message = format!("`{path}` cannot be read: {error}");
+                    let message = format!("`{path}` cannot be read: {}", why_unread(&error));
                     self.error(index, message, "name a parameter file");
                 }
             }

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use fathom_diagnostics::Diagnostic;
+use fathom_diagnostics::{Diagnostic, why_unread};
 
 use super::options::Options;
 use super::source::{At, BLANK, Complaints, Sources};
@@ -236,9 +236,10 @@ impl Lexer<'_> {
         match self.files.read_text(name) {
             Ok(text) => Some((name.to_owned(), text)),
             Err(error) => {
-                let message = format!("`{name}` cannot be read: {error}");
+                let message = format!("`{name}` cannot be read: {}", why_unread(&error));
                 let hint = match error.kind() {
                     io::ErrorKind::NotFound => "name a parameter file that is there",
+                    io::ErrorKind::IsADirectory => "name a file in that folder",
                     _ => "name a parameter file that can be read",
                 };
                 match included {

@@ -625,6 +625,13 @@ mod tests {
     }
 
     #[test]
+    fn a_gap_is_told_of_two_intervals_alone() {
+        let times = [(0.0, true), (1.0, false), (61.0, false)];
+        let expected = [(1_000, 1_000), (61_000, 1_000)];
+        check(&times, FINE, &expected, &["a gap in its times, of 60 s"]);
+    }
+
+    #[test]
     fn a_clock_that_goes_back_is_moved_on() {
         let times = [
             (7_200.0, true),

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+use fathom_diagnostics::{Diagnostic, Diagnostics, Location, why_unread};
 use fathom_session::unread_hint;
 
 use super::encoding::{Reading, Utf8, code_page, console, decode_as, reading};
@@ -117,7 +117,7 @@ impl File {
 }
 
 fn unread(path: &Path, error: &io::Error) -> Diagnostic {
-    let message = format!("`{}` cannot be read: {error}", path.display());
+    let message = format!("`{}` cannot be read: {}", path.display(), why_unread(error));
     Diagnostic::error(message).hint(unread_hint(path, error.kind()))
 }
 

@@ -7,6 +7,7 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Nanos;
 
 use super::collect::{Collector, TooMuch};
+use super::doubled::Doubled;
 use super::input::{Line, Text};
 use super::number::Decimals;
 use super::sysstat::{DISCARDS, Row, processors};
@@ -36,12 +37,16 @@ pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagno
     while let Some(line) = lines.next()?.filter(|line| line.number <= 200_000) {
         reader.dates.learn(line.text);
     }
+    let doubled = Doubled::of(text)?;
+    reader.doubts.extend(doubled.doubt());
     let mut lines = text.lines()?;
     while let Some(line) = lines.next()? {
         if reader.complaints.is_full() {
             break;
         }
-        reader.line(&line)?;
+        if !doubled.has(line.number) {
+            reader.line(&line)?;
+        }
     }
     reader.finish()
 }
@@ -205,7 +210,7 @@ impl Reader<'_> {
         columns: &[String],
         figures: &[&str],
     ) -> Option<Vec<f64>> {
-        if line.cut && figures.len() < columns.len() {
+        if line.cut && (figures.len() < columns.len() || is_cut(figures)) {
             let doubt = format!(
                 "its last row, line {}, is cut short and left out",
                 line.number
@@ -296,6 +301,15 @@ impl Reader<'_> {
             doubts,
             zone: self.dates.zone(),
         })
+    }
+}
+
+/// Whether the last figure of a row has fewer decimals than the others.
+fn is_cut(figures: &[&str]) -> bool {
+    let decimals = |figure: &str| figure.rfind(['.', ',']).map(|mark| figure.len() - mark);
+    match figures {
+        [first, .., last] => decimals(last) < decimals(first),
+        _ => false,
     }
 }
 

@@ -12,6 +12,7 @@ mod collect;
 mod detect;
 mod devices;
 mod diskstats;
+mod doubled;
 mod encoding;
 mod fio_log;
 mod input;

@@ -24,7 +24,9 @@ pub(super) struct Pace {
 impl Pace {
     fn of(lengths: &mut [i128], coarse: i128, given: bool) -> Self {
         lengths.sort_unstable();
-        let median = lengths.get(lengths.len() / 2).copied().unwrap_or(0);
+        // Of two, the shorter: an interval may be too long, by a gap, and none is too short.
+        let middle = lengths.len().saturating_sub(1) / 2;
+        let median = lengths.get(middle).copied().unwrap_or(0);
         let pace = Self {
             median,
             given,

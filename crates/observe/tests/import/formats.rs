@@ -7,7 +7,7 @@ use fathom_observe::{About, Checklist, Observation, Ops};
 use fathom_units::{Bytes, Nanos};
 use jiff::tz::TimeZone;
 
-use crate::{device, in_order, near, only, read, says, total};
+use crate::{device, in_order, near, only, read, read_text, sample, says, total};
 
 const END: i64 = 1_795_330_996_000_000_000;
 
@@ -54,6 +54,48 @@ fn text_of_iostat() {
     );
     assert!(unknown(&observation, "percentiles") && unknown(&observation, "memory"));
     assert!(unknown(&observation, "random") && !unknown(&observation, "CPU"));
+}
+
+/// A report that stands twice is no second interval; two of one second that differ are two.
+#[test]
+fn a_report_of_iostat_that_stands_twice_counts_once() {
+    let text = std::fs::read_to_string(sample("iostat.txt")).unwrap();
+    let first = text.find("11/22/26 07:03:13").unwrap();
+    let end = text.find("11/22/26 07:03:14").unwrap();
+    let (before, report, behind) = (&text[..first], &text[first..end], &text[end..]);
+    let once = read_text(&text, &only(&["loop0"]));
+    let twice = read_text(
+        &format!("{before}{report}{report}{behind}"),
+        &only(&["loop0"]),
+    );
+    says(
+        &twice,
+        "the report that begins in line 29 is the one before it once more, and left out",
+    );
+    let samples = |observation: &Observation| format!("{:?}", device(observation, "loop0").samples);
+    assert_eq!(samples(&twice), samples(&once));
+    let other = report.replace("420.00", "421.00");
+    let both = read_text(
+        &format!("{before}{report}{other}{behind}"),
+        &only(&["loop0"]),
+    );
+    assert!(!both.doubts.iter().any(|doubt| doubt.contains("once more")));
+}
+
+/// A log that ends within its last figure: `4.00` cut to `4.` or `4` is another number.
+#[test]
+fn a_figure_of_iostat_that_is_cut_is_left_out() {
+    let text = std::fs::read_to_string(sample("iostat.txt")).unwrap();
+    let text = text.trim_end();
+    let is_told = |text: &str| {
+        let observation = read_text(text, &only(&["loop0"]));
+        let mut doubts = observation.doubts.iter();
+        doubts.any(|doubt| doubt.contains("is cut short and left out"))
+    };
+    assert!(!is_told(text));
+    for cut in 1..=3 {
+        assert!(is_told(&text[..text.len() - cut]), "{cut}");
+    }
 }
 
 #[test]
@@ -294,7 +336,7 @@ fn what_a_disk_did_while_dumps_did_not_hold_it_is_none_of_the_next_interval() {
             }
         }
     }
-    let observation = crate::read_text(&dump, &Options::default());
+    let observation = read_text(&dump, &Options::default());
     let (first, second) = (device(&observation, "sda"), device(&observation, "sdb"));
     let (reads, _, seconds) = total(first);
     near(reads.count, 400.0, 1e-9);

@@ -71,6 +71,9 @@ pub enum DistributionError {
         "`{0}` is no distribution; known are uniform, zipf, pareto, normal, zoned, zoned_abs and sequence"
     )]
     Unknown(String),
+    /// It has no number where it needs one.
+    #[error("`{0}` needs a number behind it")]
+    Alone(String),
     /// A number outside its range, or none.
     #[error("`{0}` is no {1}")]
     Number(String, &'static str),
@@ -188,6 +191,9 @@ impl FromStr for Distribution {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        if rest.is_empty() && matches!(name, "zipf" | "pareto" | "normal") {
+            return Err(DistributionError::Alone(name.to_owned()));
+        }
         let distribution = match name {
             "uniform" if rest.is_empty() => Self::Uniform,
             "zipf" => {

@@ -11,7 +11,7 @@ use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, ParseUnitError, Percent};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::foreign::said_here;
+use super::foreign::{example_of, said_here};
 use super::words::Words;
 
 /// A value of the file with its place.
@@ -49,6 +49,8 @@ pub(super) struct Reader<'a> {
     file: &'a str,
     text: &'a str,
     pub(super) diagnostics: Diagnostics,
+    /// Whether Fathom itself wrote the file, from a workload that may have names that nobody would give.
+    pub(super) is_written: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -57,7 +59,13 @@ impl<'a> Reader<'a> {
             file,
             text,
             diagnostics: Diagnostics::default(),
+            is_written: false,
         }
+    }
+
+    /// The text of the whole file.
+    pub(super) fn whole(&self) -> &'a str {
+        self.text
     }
 
     pub(super) fn location(&self, span: Range<usize>) -> Location {
@@ -123,21 +131,38 @@ impl<'a> Reader<'a> {
 
     /// A whole number without a unit. Numbers past 2^63, which TOML has not, may be written as strings.
     pub(super) fn count<T: TryFrom<u64>>(&mut self, value: &Value<'_>) -> Option<T> {
-        let number = match value.get_ref() {
-            DeValue::Integer(integer) => u64::from_str_radix(integer.as_str(), integer.radix()),
-            DeValue::String(text) => text.parse(),
+        let most = u64::MAX >> (u64::BITS as usize - size_of::<T>() * 8);
+        let (number, told) = match value.get_ref() {
+            DeValue::Integer(integer) => {
+                let digits = integer.as_str();
+                (
+                    u64::from_str_radix(digits, integer.radix()).ok(),
+                    misfit(digits, most),
+                )
+            }
+            DeValue::String(text) => (text.parse().ok(), misfit(text, most)),
+            DeValue::Float(float) => (None, format!("`{}` is no whole number", float.as_str())),
             _ => {
                 self.mismatch(value, "a whole number", "write digits alone, such as 4");
                 return None;
             }
         };
-        let count = number.ok().and_then(|number| T::try_from(number).ok());
+        let count = number.and_then(|number| T::try_from(number).ok());
         if count.is_none() {
-            let bits = size_of::<T>() * 8;
-            let message = format!("this is no whole number from 0 to 2^{bits} - 1");
-            self.error(value.span(), message, "write digits alone, such as 4");
+            let hint = format!("write a whole number from 0 to {most}, without quotes, such as 4");
+            self.error(value.span(), told, hint);
         }
         count
+    }
+
+    /// A name, which others may be told by.
+    pub(super) fn name(&mut self, value: &Value<'_>) -> Option<String> {
+        let name = self.text(value)?;
+        if name.trim().is_empty() && !self.is_written {
+            let hint = "write one that tells it from others, or leave `name` out";
+            self.error(value.span(), "the name is empty", hint);
+        }
+        Some(name)
     }
 
     /// `true` or `false`.
@@ -160,6 +185,16 @@ impl<'a> Reader<'a> {
 
     /// One of `words`.
     pub(super) fn word<T: Copy>(&mut self, value: &Value<'_>, words: Words<T>) -> Option<T> {
+        self.word_but(value, words, |_| None)
+    }
+
+    /// One of `words`; `meant` says what to write in place of what is none, where it knows.
+    pub(super) fn word_but<T: Copy>(
+        &mut self,
+        value: &Value<'_>,
+        words: Words<T>,
+        meant: impl Fn(&str) -> Option<String>,
+    ) -> Option<T> {
         let list = || {
             let names: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
             format!("write {}", names.join(" or "))
@@ -170,8 +205,10 @@ impl<'a> Reader<'a> {
         };
         let found = words.iter().find(|(word, _)| *word == text);
         if found.is_none() {
-            let near = nearest(text, words.iter().map(|(word, _)| *word));
-            let hint = near.map_or_else(list, |near| format!("did you mean `{near}`?"));
+            let hint = meant(text).unwrap_or_else(|| {
+                let near = nearest(text, words.iter().map(|(word, _)| *word));
+                near.map_or_else(list, |near| format!("did you mean `{near}`?"))
+            });
             self.error(
                 value.span(),
                 format!("`{text}` is no value of this key"),
@@ -197,10 +234,29 @@ impl<'a> Reader<'a> {
         what: &'static str,
     ) -> Option<Fields<'v, 'i>> {
         let Some(table) = value.get_ref().as_table() else {
-            self.mismatch(value, what, "write it as a table, `{ key = value }`");
+            let hint = example_of(what).map_or_else(
+                || "write it as a table, `{ key = value }`".to_owned(),
+                |example| format!("write it like {example}"),
+            );
+            self.mismatch(value, what, hint);
             return None;
         };
         Some(Fields::new(table, value.span(), what))
+    }
+}
+
+/// Why `text` is no number from 0 to `most`.
+fn misfit(text: &str, most: u64) -> String {
+    let is_number = |digits: &str| {
+        let mut letters = digits.chars().filter(|letter| *letter != '_').peekable();
+        letters.peek().is_some() && letters.all(|letter| letter.is_ascii_hexdigit())
+    };
+    match text.strip_prefix('-') {
+        Some(digits) if is_number(digits) => format!("`{text}` is below 0"),
+        _ if is_number(text) && text.starts_with(|first: char| first.is_ascii_digit()) => {
+            format!("`{text}` is more than {most}, the most that can be counted here")
+        }
+        _ => format!("`{text}` is no whole number"),
     }
 }
 

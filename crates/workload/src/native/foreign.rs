@@ -160,10 +160,108 @@ pub(super) fn said_here(table: &str, name: &str) -> Option<&'static str> {
     said.map(|(_, _, hint)| *hint)
 }
 
+/// Tables that people write as something else: the table, its key, and what may be written.
+const EXAMPLES: &[(&str, &str, &str)] = &[
+    (
+        "a mix",
+        "mix",
+        "\"read\" or { read = \"70%\", write = \"30%\" }",
+    ),
+    (
+        "an access",
+        "access",
+        "\"random\" or { kind = \"mixed\", random = \"30%\" }",
+    ),
+    (
+        "an arrival",
+        "arrival",
+        "\"closed\" or { rate = \"5000/s\" }",
+    ),
+    (
+        "a target",
+        "target",
+        "\"/dev/nvme0n1\" or { path = \"/mnt/data\", size = \"20GiB\" }; several stand in `targets = [ … ]`",
+    ),
+    (
+        "a sync policy",
+        "sync",
+        "{ open = \"dsync\" } or { fsync_every = 1 }",
+    ),
+    ("a group", "group", "{ id = 1, together = true }"),
+    (
+        "a placement",
+        "placement",
+        "{ distribution = \"zipf:1.1\" }",
+    ),
+    ("a filling", "filling", "{ pattern = '0xdeadbeef' }"),
+    ("a think time", "think", "{ pause = \"10ms\", every = 1 }"),
+    ("a flow", "flow", "{ id = 1, weight = 8 }"),
+    (
+        "a latency target",
+        "latency_target",
+        "{ most = \"2ms\", percentile = \"99%\" }",
+    ),
+    (
+        "a steady state",
+        "steady",
+        "{ metric = \"iops\", judged = \"slope\", limit = \"0.3%\", window = \"60s\" }",
+    ),
+    ("a validation", "validate", "{ name = \"sd1\" }"),
+    (
+        "a check",
+        "verify",
+        "\"crc32c\" or { checksum = \"crc32c\" }",
+    ),
+    ("batches", "batches", "{ submit = 16 }"),
+    (
+        "rates by direction",
+        "rates",
+        "{ read = \"1000/s\", write = \"5MB/s\" }",
+    ),
+    (
+        "rates to keep up",
+        "rates_min",
+        "{ read = \"500/s\", cycle = \"1s\" }",
+    ),
+    (
+        "rates that follow one another",
+        "rate_steps",
+        "{ steps = [{ rate = \"1000/s\", length = \"10s\" }, { length = \"5s\" }] }",
+    ),
+    (
+        "a treatment of errors",
+        "on_error",
+        "{ go_on = [\"read\"] }",
+    ),
+    (
+        "a placement of threads",
+        "process",
+        "{ processors = [0, 1] }",
+    ),
+    (
+        "a trace",
+        "trace",
+        "\"io.log\" or { path = \"io.log\", pace = \"100%\" }",
+    ),
+    ("a treatment of files", "files", "{ must_exist = true }"),
+    (
+        "what the kernel is told",
+        "calls",
+        "{ advice = \"random\" }",
+    ),
+];
+
+/// How `table` may be written.
+pub(super) fn example_of(table: &str) -> Option<&'static str> {
+    let found = EXAMPLES.iter().find(|(of, _, _)| *of == table);
+    found.map(|(_, _, example)| *example)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::SAID;
+    use super::{EXAMPLES, SAID};
     use crate::native::read;
+    use fathom_diagnostics::Diagnostic;
 
     #[test]
     fn every_foreign_word_is_answered() {
@@ -183,6 +281,27 @@ mod tests {
                 let refused = read(&text, "t").expect_err(&text);
                 let hints = refused.0.iter().map(|found| found.hint.as_deref());
                 assert_eq!(hints.collect::<Vec<_>>(), [Some(*hint)], "{text}");
+            }
+        }
+    }
+
+    /// A value that is no table is answered with ones that are read.
+    #[test]
+    fn what_is_no_table_is_answered_with_one() {
+        for (_, key, examples) in EXAMPLES {
+            let text = |value: &str| {
+                let head = ["target = '/f'\n", ""][usize::from(*key == "target")];
+                format!("{head}[[stage]]\nmeasure = '1s'\n[[stage.job]]\n{key} = {value}\n")
+            };
+            let refused = read(&text("2020-01-01"), "t").expect_err(key);
+            let hint = format!("write it like {examples}");
+            assert_eq!(refused.0[0].hint.as_deref(), Some(&*hint), "{key}");
+            let examples = examples.split(';').next().unwrap_or_default();
+            for example in examples.split(" or ") {
+                // What else such a job needs may be missing; what stands in the table is right.
+                let wrong = read(&text(example), "t").err().unwrap_or_default();
+                let is_of_job = |found: &Diagnostic| found.message.starts_with("job `");
+                assert!(wrong.0.iter().all(is_of_job), "{wrong}");
             }
         }
     }

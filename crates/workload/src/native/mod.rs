@@ -47,6 +47,7 @@ mod placement;
 mod process;
 mod rate_from;
 mod reader;
+mod syntax;
 #[cfg(test)]
 mod tests;
 mod validate;
@@ -55,6 +56,6 @@ mod verify;
 mod words;
 mod writer;
 
-pub use reader::read;
 pub(crate) use reader::read_with_targets;
+pub use reader::{read, read_written};
 pub use writer::{from_json, to_json, write};

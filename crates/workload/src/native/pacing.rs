@@ -385,7 +385,14 @@ impl Reader<'_> {
             .and_then(|digits| digits.trim().parse().ok());
         let number = number.filter(|number: &f64| *number > 0.0 && number.is_finite());
         if number.is_none() {
-            self.mismatch(value, "a percentage above 0", "write it like \"99.9%\"");
+            let hint = "write it with its sign, such as \"99.9%\"";
+            match value.get_ref().as_str() {
+                Some(text) => {
+                    let message = format!("`{text}` is no percentage above 0");
+                    self.error(value.span(), message, hint);
+                }
+                None => self.mismatch(value, "a percentage above 0", hint),
+            }
         }
         number
     }

@@ -19,9 +19,6 @@ use crate::{
 /// Largest file that is read; a workload by hand has a few KiB, one of 100,000 jobs some 100 MiB.
 const TEXT_MAX: usize = 256 << 20;
 
-/// Longest text of which every syntax error is told, in bytes.
-const RECOVERED_MAX: usize = 1 << 16;
-
 /// Seed of a file that names none, so that two runs of it do the same.
 const SEED: u64 = 1;
 
@@ -60,7 +57,17 @@ struct Defaults<'d> {
 /// All complaints at once, each with its line; the same kinds of complaint that do not refuse the file come back beside
 /// the workload as warnings.
 pub fn read(text: &str, file_name: &str) -> Result<(Workload, Diagnostics), Diagnostics> {
-    read_file(text, file_name, None)
+    read_file(Reader::new(file_name, text), file_name, None)
+}
+
+/// Reads what [`super::write`] gave, whatever the names of its jobs: those of another tool's file may be empty.
+///
+/// # Errors
+/// As of [`read`].
+pub fn read_written(text: &str, file_name: &str) -> Result<(Workload, Diagnostics), Diagnostics> {
+    let mut reader = Reader::new(file_name, text);
+    reader.is_written = true;
+    read_file(reader, file_name, None)
 }
 
 /// Reads a file whose jobs have `targets` where neither they nor the file name any.
@@ -69,15 +76,15 @@ pub(crate) fn read_with_targets(
     file_name: &str,
     targets: Vec<Target>,
 ) -> Result<(Workload, Diagnostics), Diagnostics> {
-    read_file(text, file_name, Some(targets))
+    read_file(Reader::new(file_name, text), file_name, Some(targets))
 }
 
 fn read_file(
-    text: &str,
+    mut reader: Reader<'_>,
     file_name: &str,
     targets: Option<Vec<Target>>,
 ) -> Result<(Workload, Diagnostics), Diagnostics> {
-    let mut reader = Reader::new(file_name, text);
+    let text = reader.whole();
     if text.len() > TEXT_MAX {
         let message = format!(
             "the file has {} bytes; at most 256 MiB are read",
@@ -86,26 +93,9 @@ fn read_file(
         reader.error(0..0, message, "split it, or give jobs more workers");
         return Err(reader.diagnostics);
     }
-    let (document, errors) = match DeTable::parse(text) {
-        Ok(document) => (document, Vec::new()),
-        // There may be an error for every other byte: of a long text, only the first is told.
-        Err(error) if text.len() > RECOVERED_MAX => {
-            (Spanned::new(0..0, DeTable::new()), vec![error])
-        }
-        Err(_) => DeTable::parse_recoverable(text),
-    };
-    for error in errors {
-        let span = error.span().unwrap_or(0..0);
-        let message = error.message().trim_end_matches('\n').replace('\n', "; ");
-        reader.error(
-            span,
-            format!("this is no TOML: {message}"),
-            "see toml.io for the format",
-        );
-    }
-    if reader.diagnostics.has_errors() {
+    let Some(document) = reader.document() else {
         return Err(reader.in_order());
-    }
+    };
     if document.get_ref().is_empty() {
         let complaint = Diagnostic::error(format!("`{file_name}` {}", nothing_in(text)));
         let hint = "name a file with a workload in it";
@@ -234,7 +224,7 @@ impl Reader<'_> {
         let header = fields
             .get("name")
             .map_or_else(|| fields.span(), Spanned::span);
-        let name = fields.get("name").and_then(|value| self.text(value));
+        let name = fields.get("name").and_then(|value| self.name(value));
         let name = name.unwrap_or_else(|| format!("stage {}", earlier.len() + 1));
         let warmup = fields.get("warmup").and_then(|value| self.quantity(value));
         let measure = fields.get("measure").map(|value| self.measure(value));
@@ -313,13 +303,13 @@ impl Reader<'_> {
         job: &mut Job,
         defaults: &Defaults<'_>,
     ) {
-        let name = fields.get("name").and_then(|value| self.text(value));
+        let name = fields.get("name").and_then(|value| self.name(value));
         set(&mut job.name, name);
         set(
             &mut job.group,
             fields.get("group").and_then(|value| self.group(value)),
         );
-        job.host = fields.get("host").and_then(|value| self.text(value));
+        job.host = fields.get("host").and_then(|value| self.name(value));
         match (self.own_targets(fields), defaults.targets) {
             (Some(targets), _) => job.targets = targets,
             (None, Some(targets)) => job.targets = targets.to_vec(),

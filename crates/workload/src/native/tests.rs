@@ -10,7 +10,7 @@ use super::words::{
     ADVICE, BACKENDS, CACHINGS, CONTENTS, ENDS, EXISTING, FILE_CHOICES, GROWTHS, LIFETIMES,
     OPEN_SYNCS, OPERATIONS, PROCESSES, Words,
 };
-use super::{read, to_json, write};
+use super::{read, read_written, to_json, write};
 use crate::{
     Access, AccessLine, Advice, Arrival, Backend, Backlog, Between, BlockSizes, Calls, Checksum,
     Coverage, Dedupe, DedupeFrom, Distribution, ErrorHandling, Features, FileChoice, FileHandling,

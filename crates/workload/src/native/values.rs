@@ -1,6 +1,6 @@
 //! Reading of the values that have several forms: a word or a table, one size or a list.
 
-use fathom_units::{Bytes, Nanos, Percent};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use toml::de::DeValue;
 
 use super::fields::{Reader, Value};
@@ -39,6 +39,37 @@ const MEASURES: &str = "write it like \"60s\", \"10GiB\", \"one-pass\" or { ios 
 enum Form<'v, 'i> {
     Word,
     Table(super::fields::Fields<'v, 'i>),
+}
+
+/// What to write for a mix that is a share, with or without its sign.
+fn mix_hint(text: &str) -> Option<String> {
+    let share = text.trim().trim_end_matches('%').trim_end();
+    let share: u32 = share.parse().ok().filter(|share| *share <= 100)?;
+    let rest = 100 - share;
+    Some(format!(
+        "write both shares, such as {{ read = \"{share}%\", write = \"{rest}%\" }}"
+    ))
+}
+
+/// What to write for an access that is a distribution.
+fn distribution_hint(text: &str) -> Option<String> {
+    let name = text.split(':').next()?;
+    let example = match name {
+        "zipf" => "zipf:1.1",
+        "pareto" => "pareto:0.2",
+        "normal" | "gauss" => "normal:20",
+        "zoned" => "zoned:60/10:40/90",
+        _ => return None,
+    };
+    Some(format!(
+        "where random I/Os fall is said by `placement`, beside `access`: placement = {{ distribution = \"{example}\" }}"
+    ))
+}
+
+/// What to write for an arrival that is a rate.
+fn arrival_hint(text: &str) -> Option<String> {
+    let is_rate = text.parse::<Iops>().is_ok() || text.parse::<BytesPerSec>().is_ok();
+    is_rate.then(|| format!("write {{ rate = \"{text}\" }}"))
 }
 
 impl Reader<'_> {
@@ -115,7 +146,7 @@ impl Reader<'_> {
             ("trim", Mix::TRIM),
         ];
         let mut fields = match self.form(value, "a mix")? {
-            Form::Word => return self.word(value, PURE),
+            Form::Word => return self.word_but(value, PURE, mix_hint),
             Form::Table(fields) => fields,
         };
         let mut whole = true;
@@ -135,20 +166,28 @@ impl Reader<'_> {
     pub(super) fn access(&mut self, value: &Value<'_>) -> Option<Access> {
         let mut fields = match self.form(value, "an access")? {
             Form::Word => {
-                let kind = self.word(value, ACCESS_KINDS)?;
+                let kind = self.word_but(value, ACCESS_KINDS, distribution_hint)?;
                 return self.access_of(value, kind, None, None, None, None);
             }
             Form::Table(fields) => fields,
         };
         let kind = fields
             .get("kind")
-            .map(|value| self.word(value, ACCESS_KINDS));
+            .map(|value| self.word_but(value, ACCESS_KINDS, distribution_hint));
         let keys = ["run", "gap", "scope", "random"];
         let [run, gap, scope, random] = keys.map(|key| fields.get(key));
         let span = fields.span();
         fields.finish(self);
         let Some(kind) = kind else {
-            let hint = "add `kind`, such as \"random\" or \"sequential\"";
+            let random = random.and_then(|value| value.get_ref().as_str());
+            let hint = match random.map(distribution_hint) {
+                Some(Some(hint)) => hint,
+                Some(None) => {
+                    "`random` is a share of I/Os: write { kind = \"mixed\", random = \"30%\" }"
+                        .to_owned()
+                }
+                None => "add `kind`, such as \"random\" or \"sequential\"".to_owned(),
+            };
             self.error(span, "the access has no kind", hint);
             return None;
         };
@@ -283,8 +322,9 @@ impl Reader<'_> {
 
     /// `"closed"`, or a table of `rate`, `process` and `when_full`.
     pub(super) fn arrival(&mut self, value: &Value<'_>) -> Option<Arrival> {
+        const CLOSED: &[(&str, Arrival)] = &[("closed", Arrival::Closed)];
         let mut fields = match self.form(value, "an arrival")? {
-            Form::Word => return self.word(value, &[("closed", Arrival::Closed)]),
+            Form::Word => return self.word_but(value, CLOSED, arrival_hint),
             Form::Table(fields) => fields,
         };
         let rate = fields.get("rate").map(|value| self.rate(value));

@@ -19,7 +19,7 @@ use crate::{
     SyncPolicy, Target, WeightedSize, Workload,
 };
 
-/// The workload as the text of a native file; [`super::read`] gives the same workload back.
+/// The workload as the text of a native file; [`super::read_written`] gives the same workload back.
 pub fn write(workload: &Workload) -> String {
     let mut text = String::new();
     section(&mut text, "", &[("seed", count(workload.seed))]);
@@ -64,7 +64,7 @@ pub fn from_json(document: &serde_json::Value, name: &str) -> Result<Workload, D
         let message = format!("`{name}` is no workload: {error}");
         Diagnostics(vec![Diagnostic::error(message)])
     })?;
-    super::read(&text, name).map(|(workload, _)| workload)
+    super::read_written(&text, name).map(|(workload, _)| workload)
 }
 
 fn json(value: Value) -> serde_json::Value {

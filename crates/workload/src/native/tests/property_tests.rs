@@ -582,7 +582,7 @@ proptest! {
     #[test]
     fn nothing_is_lost_in_writing(workload in workloads()) {
         let text = write(&workload);
-        match read(&text, "written") {
+        match read_written(&text, "written") {
             Ok((again, _)) => prop_assert_eq!(again, workload, "{}", text),
             Err(diagnostics) => return Err(TestCaseError::fail(format!("{diagnostics}\n{text}"))),
         }

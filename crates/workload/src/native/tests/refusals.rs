@@ -45,7 +45,7 @@ arrival = { process = "poisson" }
             "8: `randon` is no value of this key; did you mean `random`?",
             "9: this is a bare number, not a string with a unit; write the value with its unit, such as \"4KiB\"",
             "10: `170%` is more than 100%; write it like \"70%\"",
-            "11: this is no whole number from 0 to 2^32 - 1; write digits alone, such as 4",
+            "11: `many` is no whole number; write a whole number from 0 to 4294967295, without quotes, such as 4",
             "12: `dept` is no key of a job; did you mean `depth`?",
             "13: the arrival has no rate; add `rate`, such as \"20000/s\", or write \"closed\"",
         ],
@@ -99,8 +99,11 @@ fn what_is_no_measure_is_told_with_its_reason() {
     for (measure, told) in [
         ("1h30x", "is neither a time nor a size"),
         ("-1s", "is neither a time nor a size"),
-        ("999999999h", "is too large"),
-        ("99EB", "is too large"),
+        (
+            "999999999h",
+            "is too large: the most is `213503d`, which are 584 years",
+        ),
+        ("99EB", "is too large: the most is a byte less than `16EiB`"),
         ("90", "has no unit"),
         ("1M", "is no time, and a size ends in `B` here"),
     ] {
@@ -211,7 +214,7 @@ fn broken_toml_is_told_with_its_line() {
     check_refused(
         "a = \nb = 3\n[[stage]\n",
         &[
-            "1: this is no TOML: string values must be quoted, expected literal string; see toml.io for the format",
+            "1: this is no TOML: string values must be quoted, expected literal string; write words, and values with a unit, between quotes, such as \"4KiB\"",
             "3: this is no TOML: unclosed array table, expected `]`; see toml.io for the format",
         ],
     );
@@ -251,6 +254,115 @@ fn limits_are_kept() {
     );
     check_refused(
         &text("depth = \"four\""),
-        &["6: this is no whole number from 0 to 2^32 - 1; write digits alone, such as 4"],
+        &[
+            "6: `four` is no whole number; write a whole number from 0 to 4294967295, without quotes, such as 4",
+        ],
+    );
+}
+
+/// Lines of one job, each with its complaint.
+#[test]
+fn what_is_meant_is_said_in_the_hint() {
+    let number = "write a whole number from 0 to 4294967295, without quotes, such as 4";
+    let zipf = "where random I/Os fall is said by `placement`, beside `access`: placement = { distribution = \"zipf:1.1\" }";
+    let shares = "write both shares, such as { read = \"70%\", write = \"30%\" }";
+    for (line, told, hint) in [
+        (
+            "name = ''",
+            "the name is empty",
+            "write one that tells it from others, or leave `name` out",
+        ),
+        (
+            "host = ' '",
+            "the name is empty",
+            "write one that tells it from others, or leave `name` out",
+        ),
+        ("mix = '70'", "`70` is no value of this key", shares),
+        ("mix = '70%'", "`70%` is no value of this key", shares),
+        (
+            "mix = 70",
+            "this is a bare number, not a mix",
+            "write it like \"read\" or { read = \"70%\", write = \"30%\" }",
+        ),
+        (
+            "depth = 4294967296",
+            "`4294967296` is more than 4294967295, the most that can be counted here",
+            number,
+        ),
+        ("depth = -1", "`-1` is below 0", number),
+        ("depth = 1.5", "`1.5` is no whole number", number),
+        (
+            "access = 'zipf:1.2'",
+            "`zipf:1.2` is no value of this key",
+            zipf,
+        ),
+        (
+            "access = { random = 'zipf' }",
+            "the access has no kind",
+            zipf,
+        ),
+        (
+            "access = { random = '30%' }",
+            "the access has no kind",
+            "`random` is a share of I/Os: write { kind = \"mixed\", random = \"30%\" }",
+        ),
+        (
+            "arrival = '100/s'",
+            "`100/s` is no value of this key",
+            "write { rate = \"100/s\" }",
+        ),
+        (
+            "start_delay = '-1s'",
+            "`-1s` is below 0; expected a time with its unit, such as `30s`, `1.5ms`, `10min` or `1h30m`",
+            "write it like \"30s\"",
+        ),
+        (
+            "steady = { metric = 'iops', limit = '0.3', window = '1s' }",
+            "`0.3` is no percentage above 0",
+            "write it with its sign, such as \"99.9%\"",
+        ),
+        (
+            "placement = { distribution = 'zipf' }",
+            "`zipf` needs a number behind it",
+            "write it like \"zipf:1.1\", \"normal:20\" or \"zoned:60/10:40/90\"",
+        ),
+    ] {
+        let text = format!("target = '/f'\n[[stage]]\nmeasure = '1s'\n[[stage.job]]\n{line}");
+        check_refused(&text, &[&format!("5: {told}; {hint}")]);
+    }
+}
+
+/// What fio takes, a section without a name, comes back from what was written of it.
+#[test]
+fn an_empty_name_is_read_where_fathom_wrote_it() {
+    let text = "target = '/f'\n[[stage]]\nmeasure = '1s'\n[[stage.job]]\nname = ''\n";
+    let (workload, _) = read_written(text, "t").unwrap();
+    assert_eq!(workload.stages[0].jobs[0].name, "");
+}
+
+#[test]
+fn what_is_no_toml_is_told_by_what_stands_there() {
+    let hint = "leave one of the two out; of a list of tables each is written `[[name]]`";
+    check_refused(
+        "seed = 1\nseed = 2\n",
+        &[&format!(
+            "2: `seed` stands here for the second time; {hint}"
+        )],
+    );
+    check_refused(
+        "[target]\npath = '/f'\n[target]\nsize = '1MiB'\n",
+        &[&format!(
+            "3: `target` stands here for the second time; {hint}"
+        )],
+    );
+    check_refused(
+        &format!("block = {}", "[".repeat(500)),
+        &[
+            "1: this is no TOML: cannot recurse further; max recursion depth met; nest fewer lists and tables: a workload needs no more than five in one another",
+        ],
+    );
+    check_refused(
+        "s\0e\0e\0d\0",
+        &["1: this is no text: it holds zero bytes; name a text file, or save it as UTF-8"],
     );
 }
