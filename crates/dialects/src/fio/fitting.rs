@@ -24,7 +24,7 @@ pub fn fitting<'a>(
     let range = block_range(settings);
     let shortest = shortest.map(Bytes::get).filter(|shortest| {
         let leaves_some_out = |way: usize| (range[way].0..range[way].1).contains(shortest);
-        used().any(leaves_some_out) && used().all(|way| range[way].0 <= *shortest)
+        used().any(leaves_some_out) && used().all(|way| draws_any(settings, way, *shortest))
     });
     let Some(shortest) = shortest else {
         return Cow::Borrowed(settings);
@@ -42,4 +42,15 @@ pub fn fitting<'a>(
         }
     }
     Cow::Owned(fitting)
+}
+
+/// Whether a direction ever draws a size of at most `most`: those without a share never come.
+fn draws_any(settings: &Settings, way: usize, most: u64) -> bool {
+    let split = &settings.splits[way];
+    if split.is_empty() {
+        return block_range(settings)[way].0 <= most;
+    }
+    split
+        .iter()
+        .any(|(size, share)| *share > 0 && *size <= most)
 }

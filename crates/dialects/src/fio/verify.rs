@@ -64,7 +64,7 @@ pub fn build(
         return Ok((given.only && writes).then(|| Box::new(dry_run)));
     };
     if features::is_of_names(settings) || reads_alone_of_a_mix(settings) {
-        // Names hold no data, and fio's engines have no word of what their checks find.
+        // Names hold no data, and fio's engines have no word of what their checks find; nor does it check what a mix reads.
         return Ok(None);
     }
     let read = |path: &str| files.read_bytes(path);
@@ -120,7 +120,7 @@ pub fn build(
 /// The number of wrong data among errors.
 pub const EILSEQ: i32 = 84;
 
-/// Whether a mix has reads alone (`rwmixread=100`): fio checks what a mix writes, and not what it reads.
+/// Whether a mix has reads alone (`rwmixread=100`).
 fn reads_alone_of_a_mix(settings: &Settings) -> bool {
     let [reads, writes, _] = settings.pattern.directions;
     reads && writes && settings.read_share == 100

@@ -365,6 +365,8 @@ fn sizes_that_fit_into_no_file_never_come() {
         ("bsrange=2k-8k", 8 << 10),
         ("bssplit=4k/50:8k/25:64k/25", 8 << 10),
         ("bs=4k,64k", 64 << 10),
+        // What has no share is no size that fits.
+        ("bssplit=4k/0:64k/100", 64 << 10),
     ] {
         check(&format!("{files}\n{sizes}"), largest, expected);
     }
