@@ -110,6 +110,36 @@ fn results_that_find_no_room_are_printed() {
     assert!(!home.join("full/o.profile.toml").exists());
 }
 
+/// A write beyond `ulimit -f` fails like others, and what was measured before is told.
+#[test]
+fn a_limit_of_file_sizes_is_an_error() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let program = support::fathom_binary();
+    let job = "fio --name=big --rw=write --bs=4k --size=64k --fallocate=none --output-format=json";
+    for engine in ["psync", "libaio", "io_uring"] {
+        // bash's blocks are 1 KiB.
+        let line = format!(
+            "ulimit -f 32; exec '{}' {job} --ioengine={engine}",
+            program.display()
+        );
+        let ran = Command::new("bash")
+            .args(["-c", &line])
+            .current_dir(home)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(1), "{engine}: {told}");
+        assert!(told.contains("ulimit -f"), "{engine}: {told}");
+        let record: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let job = &record["jobs"][0];
+        assert_eq!(job["error"], 27, "{engine}: {job}");
+        // Those before it and, as in fio, itself.
+        assert_eq!(job["write"]["total_ios"], 9, "{engine}");
+        fs::remove_file(home.join("big.0.0")).unwrap();
+    }
+}
+
 /// A trace that ends early is told at the end, and in the exit code: its reader would take the part for all of it.
 #[test]
 fn a_trace_that_finds_no_room_fails_the_serving() {

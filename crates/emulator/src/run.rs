@@ -9,8 +9,8 @@ use fathom_catalog::Catalog;
 use fathom_fuse::Tree;
 use fathom_model::{Design, Layout, Storage};
 use fathom_rawio::{
-    Clock, inherited_sockets, is_ignored, precise_timers, raise_open_files_limit, short_slices,
-    thread_usage, wall_clock,
+    Clock, FILE_SIZE_SIGNAL, inherited_sockets, is_ignored, precise_timers, raise_open_files_limit,
+    short_slices, thread_usage, wall_clock,
 };
 use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
 use fathom_report::{Summary, summary};
@@ -338,6 +338,8 @@ impl Stops {
         for signal in [SIGINT, SIGTERM].into_iter().chain(closed) {
             signal_hook::low_level::pipe::register(signal, bell.try_clone()?)?;
         }
+        // What goes beyond the limit of a file's size is told to whoever wrote it.
+        signal_hook::flag::register(FILE_SIZE_SIGNAL, std::sync::Arc::default())?;
         let (stop, ended) = UnixStream::pair()?;
         Ok(Self {
             signals,

@@ -280,6 +280,10 @@ fn hint(source: &io::Error, denied: Option<&str>) -> String {
         }
         io::ErrorKind::ReadOnlyFilesystem => "name a target on a writable file system",
         io::ErrorKind::StorageFull => "free space, or use smaller files",
+        io::ErrorKind::FileTooLarge => {
+            "use smaller files, or raise the limit of their size: that of this shell (`ulimit -f`), or of the \
+             file system"
+        }
         io::ErrorKind::InvalidInput => {
             "direct I/O needs sizes and offsets in whole blocks of the device (512 or 4,096 bytes)"
         }

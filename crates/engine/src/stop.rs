@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use fathom_rawio::{FILE_SIZE_SIGNAL, is_ignored};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
@@ -53,21 +54,27 @@ impl StopFlag {
 
     /// Raises the flag at the first SIGINT or SIGTERM; at the second removes the run's temporary files and ends the
     /// process with exit code 130. SIGHUP raises it too, but where it is ignored, as `nohup` does, and never ends the process:
-    /// shell and kernel may both send one as a terminal is closed. SIGUSR1 asks for a snapshot of what was measured so far, as fio has it.
+    /// shell and kernel may both send one as a terminal is closed. SIGUSR1 asks for a snapshot of what was measured so far, as fio has it. A write beyond the limit
+    /// of a file's size (`ulimit -f`) is an error like others, and does not end the process.
     ///
     /// # Errors
     /// Where handlers cannot be installed.
     pub fn install_signal_handlers(&self) -> std::io::Result<()> {
-        let closed = (!fathom_rawio::is_ignored(SIGHUP)).then_some(SIGHUP);
-        let mut signals = Signals::new(closed.into_iter().chain([SIGINT, SIGTERM, SIGUSR1]))?;
+        let closed = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+        let others = [SIGINT, SIGTERM, SIGUSR1, FILE_SIZE_SIGNAL];
+        let mut signals = Signals::new(closed.into_iter().chain(others))?;
         let flag = self.clone();
         let thread = std::thread::Builder::new().name("signals".to_owned());
         thread.spawn(move || {
             for signal in signals.forever() {
                 let shared = &flag.shared;
-                if signal == SIGUSR1 {
-                    shared.snapshot.store(true, Ordering::Relaxed);
-                    continue;
+                match signal {
+                    SIGUSR1 => {
+                        shared.snapshot.store(true, Ordering::Relaxed);
+                        continue;
+                    }
+                    FILE_SIZE_SIGNAL => continue,
+                    _ => {}
                 }
                 // Only the first one counts; whether one came before is what the swap below tells.
                 let _ =

@@ -66,7 +66,7 @@ pub use placement::{SyncParts, be_nice, run_on, set_io_priority, sync_file_syste
 pub use plain::{NullQueue, SyncQueue};
 pub use queue::{Completion, Operation, Queue, Request, SLOTS_MAX, Taken};
 pub use region::{Piece, Region, receive_into, send_pieces, unread_bytes, write_pieces};
-pub use signals::is_ignored;
+pub use signals::{FILE_SIZE_SIGNAL, is_ignored};
 pub use unusable::{RingUnusable, lockable};
 pub use uring::{UringQueue, probe_uring};
 pub use waking::Waking;

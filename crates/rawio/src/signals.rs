@@ -1,4 +1,8 @@
-//! What whoever started this program has done about its signals.
+//! What whoever started this program has done about its signals, and the one that the C library names alone.
+
+/// Comes where a write goes beyond what `ulimit -f` allows, and ends whoever does not handle it; then the write fails instead,
+/// with `EFBIG`.
+pub const FILE_SIZE_SIGNAL: i32 = libc::SIGXFSZ;
 
 /// Whether a signal is ignored, as `nohup` does with that of a terminal which is closed.
 pub fn is_ignored(signal: i32) -> bool {
