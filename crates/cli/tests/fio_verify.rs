@@ -277,6 +277,24 @@ fn what_is_interrupted_is_checked_as_far_as_it_came() {
     }
 }
 
+/// fio's own state is told to be one, where it was a matter of characters.
+#[test]
+fn a_state_that_fio_saved_is_told_as_such() {
+    let folder = support::disk_folder();
+    let job = "--name=j --filename=v --size=64k --bs=4k --verify=crc32c";
+    let mut theirs = Command::new("fio");
+    theirs.args(job.split_whitespace());
+    theirs.args(["--rw=randwrite", "--do_verify=0", "--verify_state_save=1"]);
+    let saved = theirs.current_dir(folder.path()).output().unwrap();
+    assert!(saved.status.success(), "{saved:?}");
+    let load = format!("{job} --rw=randwrite --verify_only --verify_state_load=1");
+    let output = ours(folder.path(), &load);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("fio reads its own alone"), "{told}");
+    assert!(told.contains("hint: let that job run again"), "{told}");
+}
+
 /// Writes that are slowed down to take half a second, and checks that are not.
 #[test]
 fn each_direction_is_told_by_its_own_time() {

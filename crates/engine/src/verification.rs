@@ -77,10 +77,11 @@ fn walks(replay: &Replay) -> Result<TraceWalks, EngineError> {
 }
 
 fn load_state(path: &str) -> Result<SavedState, EngineError> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let bytes = std::fs::read(path).map_err(|error| {
         EngineError::target(path, "reading the state of an earlier check", error)
     })?;
-    SavedState::from_text(&text).map_err(|error| {
+    // fio's own are no text.
+    SavedState::from_text(&String::from_utf8_lossy(&bytes)).map_err(|error| {
         let text = format!("`{path}` holds no state of an earlier job: {error}");
         let hint = "let that job run again with its state saved, or check without it";
         EngineError::Invalid(Diagnostics(vec![Diagnostic::error(text).hint(hint)]))

@@ -39,7 +39,9 @@ pub struct SavedState {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// Another kind of file.
-    #[error("it does not begin with `{FIRST_LINE}`: it is of another program or another release")]
+    #[error(
+        "it does not begin with `{FIRST_LINE}`: it is of another program (fio reads its own alone) or another release"
+    )]
     FirstLine,
     /// A line that cannot be read.
     #[error("its line `{0}` is missing or cannot be read")]
