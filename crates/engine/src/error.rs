@@ -72,7 +72,7 @@ pub enum EngineError {
     Refused(Vec<Refusal>),
     /// Files to be laid out do not fit.
     #[error(
-        "`{directory}` has {free} free, but the files to be written there need {needed}\n  hint: ask for smaller files, or free space"
+        "`{directory}` has {free} free, but the files to be written there need {needed}\n  hint: name a place with more room (for `quick`: `--target DIR`), ask for smaller files, or free space"
     )]
     NoSpace {
         /// A directory of the file system.

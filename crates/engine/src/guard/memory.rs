@@ -7,7 +7,7 @@ use std::path::Path;
 use fathom_record::InMemory;
 
 use super::device::{BlockDevice, DeviceNumber};
-use super::mounts;
+use super::{device_under, mounts};
 
 /// File systems that keep files in memory alone.
 const FILE_SYSTEMS: [&str; 4] = ["tmpfs", "ramfs", "hugetlbfs", "rootfs"];
@@ -25,18 +25,16 @@ pub(crate) fn memory_under(path: &Path) -> Option<InMemory> {
 
 fn under(path: &Path, deepest: u32) -> Option<InMemory> {
     // A file that is not there yet comes to stand where its directory is.
-    let found = path.ancestors().find_map(|path| fs::metadata(path).ok())?;
-    let number = if found.file_type().is_block_device() {
-        found.rdev()
-    } else {
+    let there = |path| fs::metadata(path).ok().map(|found| (path, found));
+    let (place, found) = path.ancestors().find_map(there)?;
+    if !found.file_type().is_block_device() {
         let files = DeviceNumber::from_packed(found.dev());
         let kind = mounts::kind_of(files);
         if let Some(kind) = kind.filter(|kind| FILE_SYSTEMS.contains(&kind.as_str())) {
             return Some(InMemory::FileSystem(kind));
         }
-        found.dev()
-    };
-    let device = BlockDevice::find(DeviceNumber::from_packed(number)).ok()?;
+    }
+    let device = device_under(place, &found)?;
     under_device(&device.parent().unwrap_or(device), deepest)
 }
 

@@ -229,14 +229,17 @@ pub(crate) fn file_in_use(path: &Path) -> Vec<String> {
     found
 }
 
-/// The whole block device that holds the file system or device at `path`; `None` where no block device does.
+/// The whole block device that holds the file system or device at `path`; `None` where no block device does, or several do.
 pub(crate) fn whole_device_under(path: &Path) -> Option<BlockDevice> {
-    let metadata = fs::metadata(path).ok()?;
-    let packed = if metadata.file_type().is_block_device() {
-        metadata.rdev()
-    } else {
-        metadata.dev()
-    };
-    let device = BlockDevice::find(DeviceNumber::from_packed(packed)).ok()?;
+    let device = device_under(path, &fs::metadata(path).ok()?)?;
     Some(device.parent().unwrap_or(device))
+}
+
+/// The block device at `path`, or the one that the file or directory there is on.
+fn device_under(path: &Path, found: &fs::Metadata) -> Option<BlockDevice> {
+    if found.file_type().is_block_device() {
+        return BlockDevice::find(DeviceNumber::from_packed(found.rdev())).ok();
+    }
+    let by_number = BlockDevice::find(DeviceNumber::from_packed(found.dev())).ok();
+    by_number.or_else(|| BlockDevice::find(mounts::source_under(path)?).ok())
 }

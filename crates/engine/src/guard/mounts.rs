@@ -58,6 +58,38 @@ pub(crate) fn kind_of(files: DeviceNumber) -> Option<String> {
         .map(|mount| mount.kind)
 }
 
+/// The block device that was mounted where `path` is: what files are on whose file system numbers them by itself, as btrfs
+/// does. `None` where that is several devices, or none.
+pub(crate) fn source_under(path: &Path) -> Option<DeviceNumber> {
+    let path = fs::canonicalize(path).ok()?;
+    source_in(&mounts(), &path).filter(|source| !is_one_of_several(*source))
+}
+
+/// The source of the mount that `path` is within: of the last one mounted there, which hides the others.
+fn source_in(mounts: &[Mount], path: &Path) -> Option<DeviceNumber> {
+    let over = mounts.iter().filter(|mount| path.starts_with(&mount.place));
+    over.max_by_key(|mount| Path::new(&mount.place).components().count())?
+        .source
+}
+
+/// Whether a btrfs spreads its files over this device and others.
+fn is_one_of_several(device: DeviceNumber) -> bool {
+    let Ok(systems) = fs::read_dir("/sys/fs/btrfs") else {
+        return false;
+    };
+    systems.flatten().any(|system| {
+        let Ok(devices) = fs::read_dir(system.path().join("devices")) else {
+            return false;
+        };
+        let number = |path: PathBuf| fs::read_to_string(path.join("dev")).ok();
+        let numbers: Vec<_> = devices
+            .flatten()
+            .map(|entry| number(entry.path()).and_then(|text| DeviceNumber::parse(&text)))
+            .collect();
+        numbers.len() > 1 && numbers.contains(&Some(device))
+    })
+}
+
 /// Devices and files that are swapped to (`/proc/swaps`).
 pub(crate) fn swap_areas() -> Vec<PathBuf> {
     let text = fs::read_to_string("/proc/swaps").unwrap_or_default();
@@ -116,6 +148,29 @@ mod tests {
         assert!(mount.is_on(DeviceNumber::from_packed(98 << 8 | 1)));
         assert!(!mount.is_on(DeviceNumber::from_packed(98 << 8)));
         assert_eq!(parse_mount("nonsense"), None);
+    }
+
+    #[test]
+    fn the_innermost_and_last_mount_tells_what_files_are_on() {
+        let mount = |place: &str, source| Mount {
+            number: None,
+            source,
+            place: place.to_owned(),
+            kind: "btrfs".to_owned(),
+        };
+        let [root, hidden, data] =
+            [1, 2, 3].map(|minor| Some(DeviceNumber::from_packed(8 << 8 | minor)));
+        let all = [
+            mount("/", root),
+            mount("/mnt", hidden),
+            mount("/mnt", data),
+            mount("/mnt/nfs", None),
+        ];
+        let of = |path| source_in(&all, Path::new(path));
+        assert_eq!(of("/mnt/a/b"), data);
+        assert_eq!(of("/mnt2/a"), root);
+        assert_eq!(of("/mnt/nfs/a"), None);
+        assert_eq!(source_in(&[], Path::new("/")), None);
     }
 
     #[test]
