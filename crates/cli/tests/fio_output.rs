@@ -594,6 +594,69 @@ fn several_machines_are_one_document() {
     );
 }
 
+/// A client that is stopped has the servers report what they measured until then, and the code of fio where a signal ended it.
+#[test]
+fn a_client_that_is_stopped_has_its_results() {
+    let folder = support::disk_folder();
+    let _server = Server::start(folder.path());
+    let job = "[long]\nioengine=null\nsize=1g\ntime_based\nruntime=600\nwrite_iops_log=long\nlog_avg_msec=100\n";
+    std::fs::write(folder.path().join("long.fio"), job).unwrap();
+    let client = support::fathom(folder.path())
+        .args(["fio", "--output-format=json", "--client=sock:socket"])
+        .args(["long.fio", "--client=sock:nowhere", "long.fio"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let log = folder.path().join("long_iops.1.log");
+    while std::fs::metadata(&log).map_or(0, |log| log.len()) == 0 {
+        let _ = Command::new("sleep").arg("0.02").status();
+    }
+    support::system("kill", &["-INT", &client.id().to_string()]);
+    let ended = client.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(128), "{told}");
+    // The other server's absence holds nobody back.
+    assert!(told.contains("<nowhere,0> nobody answers"), "{told}");
+    let document: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let job = &document["client_stats"][0];
+    assert_eq!(job["jobname"], "long");
+    let (ios, runtime) = (&job["read"]["total_ios"], &job["job_runtime"]);
+    assert!(ios.as_u64().unwrap() > 0, "{job}");
+    assert!(runtime.as_u64().unwrap() < 590_000, "{runtime}");
+}
+
+/// No server's jobs begin before all have laid out their files.
+#[test]
+fn jobs_of_all_servers_begin_together() {
+    let folder = support::disk_folder();
+    let _server = Server::start(folder.path());
+    let job = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    job("soon.fio", "[soon]\nioengine=null\nsize=4m\nrw=read\n");
+    // Its file takes a second or so to write.
+    job(
+        "late.fio",
+        "[late]\nfilename=late\nioengine=psync\nsize=768m\nio_size=4m\nrw=read\n",
+    );
+    let text = ours(
+        folder.path(),
+        &[
+            "--output-format=json",
+            "--client=sock:socket",
+            "soon.fio",
+            "--client=sock:socket",
+            "late.fio",
+        ],
+    );
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let begun = |index: usize| {
+        document["client_stats"][index]["job_start"]
+            .as_u64()
+            .unwrap()
+    };
+    assert!(begun(0).abs_diff(begun(1)) < 250, "{text}");
+}
+
 /// A client that goes away ends its jobs: the server serves the next at once.
 #[test]
 fn a_client_that_is_gone_ends_its_jobs() {

@@ -14,6 +14,7 @@ mod progress;
 mod run;
 mod self_tests;
 mod server;
+mod start_line;
 mod trigger;
 mod watcher;
 mod wire;

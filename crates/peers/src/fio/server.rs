@@ -1,17 +1,20 @@
 //! `fathom fio --server`: runs what clients send, and reports.
 //!
 //! A client's jobs run with the rights of the server, and pass the same write guard: block devices are written only where
-//! the server itself was started with `--destroy-data=NAME`. A client that goes away ends its jobs.
+//! the server itself was started with `--destroy-data=NAME`. Jobs begin when the client says so, and end when it does or goes
+//! away.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
 
 use fathom_dialects::fio::{
     self, Action, FileStatus, Files, FioInput, FioRun, ReadContext, Report, SystemFiles,
 };
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_rawio::Clock;
+use fathom_record::{Event, EventSink};
 use fathom_session::{Code, Console, Failure, engine_failure, read_context};
 
 use crate::silent::Silent;
@@ -19,7 +22,7 @@ use crate::silent::Silent;
 use super::address::{Address, Connection};
 use super::output::Output;
 use super::watcher::Watcher;
-use super::wire::{self, PROTOCOL, Reply, Request};
+use super::wire::{self, PROTOCOL, Reply, Request, Word};
 
 /// Listens at `address` until the process is ended.
 ///
@@ -59,17 +62,27 @@ fn answer(mut connection: Box<dyn Connection>, destroy_data: &[String]) {
         return;
     };
     let stop = StopFlag::new();
-    let watched = connection.again();
+    // Where descriptors are used up, the client hears that the conversation ended.
+    let (Ok(mut listened), Ok(mut spoken)) = (connection.again(), connection.again()) else {
+        return;
+    };
+    let (go, begins) = channel();
     std::thread::scope(|scope| {
-        if let Ok(mut watched) = watched {
-            let stop = stop.clone();
-            // A client says nothing more: what is read is its end, or ours.
-            scope.spawn(move || {
-                let _ = watched.read(&mut [0]);
-                stop.request();
-            });
-        }
-        let reply = match run(&request, destroy_data, &stop) {
+        let stopped = stop.clone();
+        // What is read last is the client's end, or ours.
+        scope.spawn(move || {
+            while let Ok(Word::Go) = wire::receive(&mut *listened) {
+                // The jobs may be over.
+                let _ = go.send(());
+            }
+            stopped.request();
+        });
+        let wait = || {
+            let _ = wire::send(&mut *spoken, &Reply::Ready);
+            // An end in place of the word has ended the jobs.
+            let _ = begins.recv();
+        };
+        let reply = match run(&request, destroy_data, &stop, wait) {
             Ok(report) => Reply::Report(Box::new(report)),
             Err(message) => Reply::Refused(message),
         };
@@ -79,8 +92,13 @@ fn answer(mut connection: Box<dyn Connection>, destroy_data: &[String]) {
     });
 }
 
-/// Runs a client's jobs.
-fn run(request: &Request, destroy_data: &[String], stop: &StopFlag) -> Result<Report, String> {
+/// Runs a client's jobs, the first of which wait for `wait`.
+fn run(
+    request: &Request,
+    destroy_data: &[String],
+    stop: &StopFlag,
+    wait: impl FnOnce(),
+) -> Result<Report, String> {
     if request.protocol != PROTOCOL {
         return Err(format!(
             "the client speaks version {} of the protocol, this server {PROTOCOL}",
@@ -102,13 +120,22 @@ fn run(request: &Request, destroy_data: &[String], stop: &StopFlag) -> Result<Re
         on_error: ErrorPolicy::EndWorker,
         ..RunOptions::default()
     };
-    measure(&input, &options, stop)
+    measure(&input, &options, stop, wait)
 }
 
-fn measure(input: &FioInput, options: &RunOptions, stop: &StopFlag) -> Result<Report, String> {
+fn measure(
+    input: &FioInput,
+    options: &RunOptions,
+    stop: &StopFlag,
+    wait: impl FnOnce(),
+) -> Result<Report, String> {
     let began = Clock::now();
     let mut watcher = Watcher::new(input, Output::nowhere(&Silent), began, &Silent);
-    let ran = fathom_engine::run(&input.workload, options, stop, &mut watcher);
+    let mut held = Held {
+        watcher: &mut watcher,
+        wait: Some(wait),
+    };
+    let ran = fathom_engine::run(&input.workload, options, stop, &mut held);
     let ran = ran.map_err(|error| engine_failure(&error).message)?;
     let problems = watcher.abandon();
     if let Some(error) = &ran.failure {
@@ -126,6 +153,23 @@ fn measure(input: &FioInput, options: &RunOptions, stop: &StopFlag) -> Result<Re
         pid: std::process::id(),
     };
     Ok(Report::new(input, &run))
+}
+
+/// The consumer of a run's events, whose first stage waits.
+struct Held<'a, 'w, W> {
+    watcher: &'a mut Watcher<'w>,
+    wait: Option<W>,
+}
+
+impl<W: FnOnce()> EventSink for Held<'_, '_, W> {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::StageStarted { .. } = event
+            && let Some(wait) = self.wait.take()
+        {
+            wait();
+        }
+        self.watcher.event(event);
+    }
 }
 
 /// The files that a client sent; all others are this machine's.

@@ -1,7 +1,9 @@
 //! What client and server say to each other: frames of JSON, each behind its length in four bytes, most significant first.
 //!
 //! This is not fio's own protocol, which demands the same version on both ends; both ends here are `fathom fio`. A client
-//! sends one [`Request`], the server answers with one [`Reply`].
+//! sends one [`Request`]. The server answers with [`Reply::Ready`] when its jobs may begin and waits for [`Word::Go`], and with
+//! one of the other replies at the end. [`Word::Stop`] ends its jobs, whose results it then reports; so does a client that
+//! goes away, which needs no report.
 
 use std::io::{Error, ErrorKind, Read, Write};
 
@@ -10,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol; both ends must have the same.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// Longest frame. A report of a thousand jobs with full histograms has some 100 MB.
 const LONGEST: usize = 1 << 30;
 /// Frames are read in pieces, so that a length alone takes no memory.
@@ -27,9 +29,20 @@ pub struct Request {
     pub files: Vec<(String, String)>,
 }
 
+/// What a client says while its jobs are prepared or run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Word {
+    /// All servers are ready: the jobs begin.
+    Go,
+    /// The jobs end, and what was measured is reported.
+    Stop,
+}
+
 /// What a server answers.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
+    /// All that the first jobs need is there.
+    Ready,
     /// The jobs ran.
     Report(Box<Report>),
     /// They did not.
@@ -41,10 +54,13 @@ pub enum Reply {
 /// # Errors
 /// Where the other end is gone.
 pub fn send(stream: &mut dyn Write, message: &impl Serialize) -> std::io::Result<()> {
-    let text = serde_json::to_vec(message)?;
-    let length = u32::try_from(text.len()).map_err(|_| Error::from(ErrorKind::InvalidInput))?;
-    stream.write_all(&length.to_be_bytes())?;
-    stream.write_all(&text)?;
+    // One write, so that two threads may send.
+    let mut frame = vec![0; 4];
+    serde_json::to_writer(&mut frame, message)?;
+    let length = frame.len() - 4;
+    let length = u32::try_from(length).map_err(|_| Error::from(ErrorKind::InvalidInput))?;
+    frame[..4].copy_from_slice(&length.to_be_bytes());
+    stream.write_all(&frame)?;
     stream.flush()
 }
 
