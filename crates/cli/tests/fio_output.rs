@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -594,18 +595,54 @@ fn several_machines_are_one_document() {
     );
 }
 
+/// Logs are the client's, beside where it is, however their directories are called; the server keeps none.
+#[test]
+fn logs_of_a_server_come_to_its_client() {
+    let folder = support::disk_folder();
+    let [there, here] = ["there", "here"].map(|name| folder.path().join(name));
+    std::fs::create_dir_all(&there).unwrap();
+    std::fs::create_dir_all(here.join("logs")).unwrap();
+    let _server = Server::start(&there);
+    let job =
+        "[a]\nioengine=null\nsize=4m\nrw=read\nnumjobs=2\nwrite_lat_log=logs/a\nper_job_logs=1\n";
+    std::fs::write(here.join("a.fio"), job).unwrap();
+    let client = ["--client=sock:../there/socket", "a.fio"];
+    let text = ours(&here, &[&client[..], &["--output-format=json"]].concat());
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert!(document.get("timestamp_ms").is_none(), "fio has none here");
+    // Nothing takes time to submit here: that log is there, and has no lines.
+    for (name, lines) in [
+        ("lat.1", 1024),
+        ("lat.2", 1024),
+        ("clat.1", 1024),
+        ("slat.2", 0),
+    ] {
+        let log = format!("logs/a_{name}.log..._there_socket");
+        let text = std::fs::read_to_string(here.join(&log)).unwrap();
+        assert_eq!(text.lines().count(), lines, "{log}");
+    }
+    let left: Vec<_> = std::fs::read_dir(&there).unwrap().collect();
+    assert_eq!(left.len(), 1, "the socket alone: {left:?}");
+    // Without the directory the results are there nevertheless.
+    std::fs::remove_dir_all(here.join("logs")).unwrap();
+    let arguments = [&["fio"], &client[..]].concat();
+    let (stdout, stderr) = support::expect_code(&here, &arguments, 1);
+    assert!(stdout.contains("read: IOPS="), "{stdout}");
+    assert!(stderr.contains("make its directory"), "{stderr}");
+}
+
 /// A client that goes away ends its jobs: the server serves the next at once.
 #[test]
 fn a_client_that_is_gone_ends_its_jobs() {
     let folder = support::disk_folder();
     let _server = Server::start(folder.path());
-    let job = "[long]\nioengine=null\nsize=1g\ntime_based\nruntime=600\nwrite_iops_log=long\nlog_avg_msec=100\n";
+    let job = "[long]\nfilename=long.dat\nrw=write\nsize=1g\nrate=1m\nfallocate=none\n";
     std::fs::write(folder.path().join("long.fio"), job).unwrap();
     let mut client = support::fathom(folder.path());
     client.args(["fio", "--client=sock:socket", "long.fio"]);
     let mut client = client.stdout(Stdio::null()).spawn().unwrap();
-    let log = folder.path().join("long_iops.1.log");
-    let size = || std::fs::metadata(&log).map_or(0, |log| log.len());
+    let written = folder.path().join("long.dat");
+    let size = || std::fs::metadata(&written).map_or(0, |file| file.blocks());
     let wait = |until: &dyn Fn() -> bool| {
         for _ in 0..3000 {
             if until() {
@@ -618,7 +655,7 @@ fn a_client_that_is_gone_ends_its_jobs() {
     assert!(wait(&|| size() > 0), "the job never began");
     client.kill().unwrap();
     client.wait().unwrap();
-    // Its log stops growing: nothing is added over two of its chunks.
+    // Its file stops growing.
     let stopped = wait(&|| {
         let before = size();
         let _ = Command::new("sleep").arg("2.5").status();

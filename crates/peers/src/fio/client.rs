@@ -9,6 +9,7 @@ use fathom_session::{Code, Console, Failure, read_context, tell_warnings};
 
 use super::address::Address;
 use super::output::Output;
+use super::received::{ReceivedLogs, endings};
 use super::wire::{self, PROTOCOL, Reply, Request};
 
 /// One server, and the words for it.
@@ -45,10 +46,13 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
         return Err(Failure::new(Code::Usage, "no client"));
     };
     let mut output = Output::open(input.output.file.as_deref(), console)?;
+    let hosts: Vec<_> = (requests.iter().map(|(address, _)| address.host().name)).collect();
     let replies: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = requests
-            .iter()
-            .map(|(address, request)| scope.spawn(move || ask(address, request)))
+        let threads: Vec<_> = (requests.iter().zip(endings(&hosts)))
+            .map(|((address, request), ending)| {
+                let logs = ReceivedLogs::new(&ending);
+                scope.spawn(move || ask(address, request, logs))
+            })
             .collect();
         let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
         joined
@@ -60,9 +64,12 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
     for ((address, _), reply) in requests.iter().zip(replies) {
         let host = address.host();
         match reply {
-            Ok(report) => {
-                if report.failed {
+            Ok((report, unwritten)) => {
+                if report.failed || unwritten.is_some() {
                     code = Code::Unexpected;
+                }
+                if let Some(problem) = unwritten {
+                    console.tell(&format!("<{},{}> fio: {problem}", host.name, host.port));
                 }
                 reports.push((host, report));
             }
@@ -160,14 +167,22 @@ impl Files for Recorded {
     }
 }
 
-fn ask(address: &Address, request: &Request) -> Result<Report, String> {
+/// The report, and what of the logs before it could not be written.
+fn ask(
+    address: &Address,
+    request: &Request,
+    mut logs: ReceivedLogs,
+) -> Result<(Report, Option<String>), String> {
     let mut connection = address.connect().map_err(|error| {
         format!("nobody answers: {error}; start one with `fathom fio --server`")
     })?;
     wire::send(&mut *connection, request).map_err(|error| format!("sending: {error}"))?;
-    match wire::receive(&mut *connection).map_err(|error| format!("no report: {error}"))? {
-        Reply::Report(report) => Ok(*report),
-        Reply::Refused(message) => Err(message),
+    loop {
+        match wire::receive(&mut *connection).map_err(|error| format!("no report: {error}"))? {
+            Reply::Log(piece) => logs.take(&piece),
+            Reply::Report(report) => return Ok((*report, logs.finish())),
+            Reply::Refused(message) => return Err(message),
+        }
     }
 }
 

@@ -17,7 +17,9 @@ use fathom_session::{Code, Console, Failure, engine_failure, read_context};
 use crate::silent::Silent;
 
 use super::address::{Address, Connection};
+use super::logs::Place;
 use super::output::Output;
+use super::spool::Spool;
 use super::watcher::Watcher;
 use super::wire::{self, PROTOCOL, Reply, Request};
 
@@ -69,18 +71,24 @@ fn answer(mut connection: Box<dyn Connection>, destroy_data: &[String]) {
                 stop.request();
             });
         }
-        let reply = match run(&request, destroy_data, &stop) {
+        let mut logs = Spool::default();
+        let reply = match run(&request, destroy_data, &stop, &mut logs) {
             Ok(report) => Reply::Report(Box::new(report)),
             Err(message) => Reply::Refused(message),
         };
         // A client that is gone needs no answer.
-        let _ = wire::send(&mut *connection, &reply);
+        let _ = (logs.send(&mut *connection)).and_then(|()| wire::send(&mut *connection, &reply));
         connection.end();
     });
 }
 
 /// Runs a client's jobs.
-fn run(request: &Request, destroy_data: &[String], stop: &StopFlag) -> Result<Report, String> {
+fn run(
+    request: &Request,
+    destroy_data: &[String],
+    stop: &StopFlag,
+    logs: &mut Spool,
+) -> Result<Report, String> {
     if request.protocol != PROTOCOL {
         return Err(format!(
             "the client speaks version {} of the protocol, this server {PROTOCOL}",
@@ -102,12 +110,23 @@ fn run(request: &Request, destroy_data: &[String], stop: &StopFlag) -> Result<Re
         on_error: ErrorPolicy::EndWorker,
         ..RunOptions::default()
     };
-    measure(&input, &options, stop)
+    measure(&input, &options, stop, logs)
 }
 
-fn measure(input: &FioInput, options: &RunOptions, stop: &StopFlag) -> Result<Report, String> {
+fn measure(
+    input: &FioInput,
+    options: &RunOptions,
+    stop: &StopFlag,
+    logs: &mut Spool,
+) -> Result<Report, String> {
     let began = Clock::now();
-    let mut watcher = Watcher::new(input, Output::nowhere(&Silent), began, &Silent);
+    let mut watcher = Watcher::new(
+        input,
+        Output::nowhere(&Silent),
+        Place::Client(logs),
+        began,
+        &Silent,
+    );
     let ran = fathom_engine::run(&input.workload, options, stop, &mut watcher);
     let ran = ran.map_err(|error| engine_failure(&error).message)?;
     let problems = watcher.abandon();

@@ -1,7 +1,7 @@
 //! What client and server say to each other: frames of JSON, each behind its length in four bytes, most significant first.
 //!
 //! This is not fio's own protocol, which demands the same version on both ends; both ends here are `fathom fio`. A client
-//! sends one [`Request`], the server answers with one [`Reply`].
+//! sends one [`Request`]; the server answers with a [`Reply`] for each piece of a log, and one that is the last.
 
 use std::io::{Error, ErrorKind, Read, Write};
 
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol; both ends must have the same.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// Longest frame. A report of a thousand jobs with full histograms has some 100 MB.
 const LONGEST: usize = 1 << 30;
 /// Frames are read in pieces, so that a length alone takes no memory.
@@ -30,10 +30,25 @@ pub struct Request {
 /// What a server answers.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
+    /// A piece of a log; more follows.
+    Log(LogPiece),
     /// The jobs ran.
     Report(Box<Report>),
     /// They did not.
     Refused(String),
+}
+
+/// A piece of a log. The first of each log may be empty, so that a log without lines is there, too.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LogPiece {
+    /// The log's path, as the jobs name it.
+    pub path: String,
+    /// Whole lines.
+    pub text: String,
+    /// They are stored as a zlib stream.
+    pub compressed: bool,
+    /// What the file had before stays.
+    pub append: bool,
 }
 
 /// Sends one message.
