@@ -4,6 +4,7 @@
 //! are fio's own (0, 1), but 4 where the write guard refused.
 
 mod address;
+mod asking;
 mod bandwidth;
 mod client;
 mod copy_tests;
@@ -11,9 +12,11 @@ mod inflate;
 mod logs;
 mod output;
 mod progress;
+mod received;
 mod run;
 mod self_tests;
 mod server;
+mod spool;
 mod start_line;
 mod trigger;
 mod watcher;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::lexer::{RawOption, Section};
+use super::settings::place_in_section;
 use super::table::{self, Kind, OptionRow, Support};
 use super::write::VERSION;
 
@@ -164,15 +165,6 @@ fn list_values(text: &mut String, option: &str) {
     }
 }
 
-/// fio reads a section's options in the order in which they were written, but for a few that come first or last.
-fn place(option: &str) -> u8 {
-    match option {
-        "kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy" => 0,
-        "filename" | "filename_format" => 2,
-        _ => 1,
-    }
-}
-
 /// A job file's sections as one command line. As in fio, a further `[global]` is shown with all that those before it have, since
 /// what follows it on a command line begins anew.
 pub fn show_command(sections: &[Section]) -> String {
@@ -197,7 +189,7 @@ fn show_options(section: &Section) -> String {
         table::find(&option.name).map_or(option.name.clone(), |row| row.name.to_owned())
     };
     let mut options: Vec<_> = section.options.iter().collect();
-    options.sort_by_key(|option| place(&name_of(option)));
+    options.sort_by_key(|option| place_in_section(option));
     for option in options {
         let name = name_of(option);
         let _ = match &option.value {

@@ -332,11 +332,13 @@ fn set_some<T>(slot: &mut Option<T>, value: Option<T>) {
 }
 
 /// fio takes some options of a job file's section before all others, since they say what others mean, and those that name files
-/// last. On the command line each holds for what follows it.
+/// behind the others; those of engines are the last. On the command line each holds for what follows it.
 pub fn place_in_section(option: &RawOption) -> i32 {
-    let name = table::find(&option.name).map_or(option.name.as_str(), |row| row.name);
+    let row = table::find(&option.name);
+    let name = row.map_or(option.name.as_str(), |row| row.name);
     match (&option.origin, name) {
         (Origin::CommandLine, _) => 0,
+        _ if row.is_some_and(|row| !row.engines.is_empty()) => 2,
         (_, "kb_base" | "unit_base" | "cpus_allowed_policy" | "lockfile") => -1,
         (_, "filename" | "filename_format") => 1,
         _ => 0,

@@ -1,25 +1,17 @@
 //! `fathom fio --client=…`: has other machines run jobs, and shows what all of them report.
 
 use std::cell::RefCell;
-use std::io::ErrorKind;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use fathom_dialects::fio::{
     self, Action, FileStatus, Files, FioInput, Host, ReadContext, Report, SystemFiles,
 };
 use fathom_engine::StopFlag;
-use fathom_rawio::{Clock, sleep_until};
 use fathom_session::{Code, Console, Failure, read_context, tell_warnings};
-use fathom_units::Nanos;
 
-use super::address::{Address, Connection};
+use super::address::Address;
+use super::asking::{Answer, ask_all};
 use super::output::Output;
-use super::start_line::{Place, StartLine};
-use super::wire::{self, PROTOCOL, Reply, Request, Word};
-
-/// How soon servers hear of a signal.
-const LOOK_EVERY: Nanos = Nanos::from_millis(20);
+use super::wire::{PROTOCOL, Request};
 
 /// One server, and the words for it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -64,9 +56,12 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
     for ((address, _), reply) in requests.iter().zip(replies) {
         let host = address.host();
         match reply {
-            Ok(report) => {
-                if report.failed {
+            Ok(Answer { report, unwritten }) => {
+                if report.failed || unwritten.is_some() {
                     code = Code::Unexpected;
+                }
+                if let Some(problem) = unwritten {
+                    console.tell(&format!("<{},{}> fio: {problem}", host.name, host.port));
                 }
                 reports.push((host, report));
             }
@@ -90,40 +85,6 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
     Ok(match stop.signal() {
         Some(_) => Code::PeerStopped,
         None => code,
-    })
-}
-
-/// Asks all servers, whose jobs begin together and end when `stop` says so.
-fn ask_all(requests: &[(Address, Request)], stop: &StopFlag) -> Vec<Result<Report, String>> {
-    let asking = Asking {
-        stop,
-        line: StartLine::of(requests.len()),
-        open: Mutex::default(),
-    };
-    let over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
-                if stop.is_requested() {
-                    asking.stop_all();
-                    break;
-                }
-                sleep_until(Clock::now() + LOOK_EVERY);
-            }
-        });
-        let threads: Vec<_> = requests
-            .iter()
-            .map(|(address, request)| {
-                let place = asking.line.place();
-                scope.spawn(|| asking.ask(address, request, place))
-            })
-            .collect();
-        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-        let replies = joined
-            .map(|reply| reply.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect();
-        over.store(true, Ordering::Relaxed);
-        replies
     })
 }
 
@@ -199,65 +160,6 @@ impl Files for Recorded {
     fn status(&self, path: &str) -> FileStatus {
         SystemFiles.status(path)
     }
-}
-
-/// What the conversations with all servers share.
-struct Asking<'a> {
-    stop: &'a StopFlag,
-    line: StartLine,
-    /// To say one word more by.
-    open: Mutex<Vec<Box<dyn Connection>>>,
-}
-
-impl Asking<'_> {
-    fn ask(
-        &self,
-        address: &Address,
-        request: &Request,
-        mut place: Place<'_>,
-    ) -> Result<Report, String> {
-        let mut connection = address.connect().map_err(|error| {
-            format!("nobody answers: {error}; start one with `fathom fio --server`")
-        })?;
-        let sending = |error: std::io::Error| format!("sending: {error}");
-        let again = connection.again().map_err(sending)?;
-        wire::send(&mut *connection, request).map_err(sending)?;
-        self.open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(again);
-        loop {
-            if self.stop.is_requested() {
-                // It may have come before this server was among the others.
-                let _ = wire::send(&mut *connection, &Word::Stop);
-            }
-            match wire::receive(&mut *connection).map_err(|error| gone(&error))? {
-                Reply::Ready => {
-                    place.take();
-                    wire::send(&mut *connection, &Word::Go).map_err(sending)?;
-                }
-                Reply::Report(report) => return Ok(*report),
-                Reply::Refused(message) => return Err(message),
-            }
-        }
-    }
-
-    fn stop_all(&self) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        for connection in open.iter_mut() {
-            // One that is gone has stopped.
-            let _ = wire::send(&mut **connection, &Word::Stop);
-        }
-    }
-}
-
-/// What is said of a server that ends the conversation.
-fn gone(error: &std::io::Error) -> String {
-    let how = match error.kind() {
-        ErrorKind::UnexpectedEof => "it ended".to_owned(),
-        _ => error.to_string(),
-    };
-    format!("no report came ({how}): its jobs are in no figure")
 }
 
 #[cfg(test)]

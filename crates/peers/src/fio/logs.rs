@@ -2,9 +2,10 @@
 //!
 //! A file is made before the first I/O and added to with each chunk, so that a run that dies leaves all but the last of
 //! it. Files are opened for each addition alone: a thousand jobs with five logs each need no five thousand descriptors.
+//! A server makes no such files: it keeps what they would hold for its client.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 
 use fathom_dialects::fio::{FioInput, JobLogs, LogFile, LogLines};
@@ -12,31 +13,49 @@ use fathom_record::LogChunk;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
+use super::spool::Spool;
+use super::wire::LogPiece;
+
+/// Where logs go.
+pub enum Place<'a> {
+    /// Into their files.
+    Files,
+    /// To the client that asked for them.
+    Client(&'a mut Spool),
+}
+
 /// The logs of all jobs of an input.
 pub struct Logs<'a> {
     input: &'a FioInput,
     /// By job of the input.
     lines: BTreeMap<usize, LogLines<'a>>,
     problem: Option<String>,
+    place: Place<'a>,
 }
 
 impl<'a> Logs<'a> {
     /// Makes the files, empty but for those that are added to.
-    pub fn new(input: &'a FioInput) -> Self {
+    pub fn new(input: &'a FioInput, place: Place<'a>) -> Self {
         let mut logs = Self {
             input,
             lines: BTreeMap::new(),
             problem: None,
+            place,
         };
         for job in &input.jobs {
             for file in &job.logs.files {
-                let mut options = OpenOptions::new();
-                options.create(true).write(true);
-                options.append(job.logs.append).truncate(!job.logs.append);
-                logs.keep(file, options.open(&file.path).map(drop));
+                logs.begin(&job.logs, file);
             }
         }
         logs
+    }
+
+    fn begin(&mut self, logs: &JobLogs, file: &LogFile) {
+        let begun = match &mut self.place {
+            Place::Files => begin(&file.path, logs.append),
+            Place::Client(spool) => spool.put(piece(logs, file, String::new())),
+        };
+        self.keep(file, begun);
     }
 
     /// Takes what the `job`th job of the input tells; its measurement began at `begun_unix_ms`.
@@ -47,25 +66,27 @@ impl<'a> Logs<'a> {
         let lines = self.lines.entry(job);
         let lines = lines.or_insert_with(|| LogLines::new(&meta.logs, begun_unix_ms));
         let texts = lines.take(chunk);
-        self.write(&meta.logs, &texts);
+        self.write(&meta.logs, texts);
     }
 
     /// Writes what is left; the first thing that could not be written, if any.
     pub fn finish(mut self) -> Option<String> {
         for (job, mut lines) in std::mem::take(&mut self.lines) {
             let input = self.input;
-            self.write(&input.jobs[job].logs, &lines.finish());
+            self.write(&input.jobs[job].logs, lines.finish());
         }
         self.problem
     }
 
-    fn write(&mut self, logs: &JobLogs, texts: &[String]) {
+    fn write(&mut self, logs: &JobLogs, texts: Vec<String>) {
         for (file, text) in logs.files.iter().zip(texts) {
             if text.is_empty() {
                 continue;
             }
-            let opened = OpenOptions::new().append(true).open(&file.path);
-            let written = opened.and_then(|opened| add(opened, text, logs.compressed));
+            let written = match &mut self.place {
+                Place::Files => add(&file.path, &text, logs.compressed),
+                Place::Client(spool) => spool.put(piece(logs, file, text)),
+            };
             self.keep(file, written);
         }
     }
@@ -87,8 +108,26 @@ pub fn unwritten(path: &str, error: &std::io::Error) -> String {
     format!("the log `{path}` cannot be written: {error}\n  hint: {hint}")
 }
 
-/// Adds text to a file; compressed, as a zlib stream of its own.
-fn add(mut file: File, text: &str, compressed: bool) -> std::io::Result<()> {
+fn piece(logs: &JobLogs, file: &LogFile, text: String) -> LogPiece {
+    LogPiece {
+        path: file.path.clone(),
+        text,
+        compressed: logs.compressed,
+        append: logs.append,
+    }
+}
+
+/// Makes a log's file, empty but where it is added to.
+pub fn begin(path: &str, append: bool) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.create(true).write(true);
+    options.append(append).truncate(!append);
+    options.open(path).map(drop)
+}
+
+/// Adds text to a log's file; compressed, as a zlib stream of its own.
+pub fn add(path: &str, text: &str, compressed: bool) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().append(true).open(path)?;
     if !compressed {
         return file.write_all(text.as_bytes());
     }

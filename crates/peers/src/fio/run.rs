@@ -7,6 +7,7 @@ use fathom_session::{
     Code, Console, Failure, Input, Keep, Start, engine_failure, failure_of, measured, watch,
 };
 
+use super::logs::Place;
 use super::output::Output;
 use super::watcher::Watcher;
 use super::{Ours, trigger};
@@ -34,7 +35,7 @@ pub fn run(
     fathom_engine::preflight(&input.workload, &options)
         .map_err(|error| failure_of("fio", &error))?;
     whole.tell_unused_names(&options.destroy_data, console);
-    let mut watcher = Watcher::new(input, output, began, console);
+    let mut watcher = Watcher::new(input, output, Place::Files, began, console);
     watcher.start();
     let keep = if ours.record {
         Keep::Run

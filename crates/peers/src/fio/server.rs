@@ -20,7 +20,9 @@ use fathom_session::{Code, Console, Failure, engine_failure, read_context};
 use crate::silent::Silent;
 
 use super::address::{Address, Connection};
+use super::logs::Place;
 use super::output::Output;
+use super::spool::Spool;
 use super::watcher::Watcher;
 use super::wire::{self, PROTOCOL, Reply, Request, Word};
 
@@ -82,12 +84,13 @@ fn answer(mut connection: Box<dyn Connection>, destroy_data: &[String]) {
             // An end in place of the word has ended the jobs.
             let _ = begins.recv();
         };
-        let reply = match run(&request, destroy_data, &stop, wait) {
+        let mut logs = Spool::default();
+        let reply = match run(&request, destroy_data, &stop, wait, &mut logs) {
             Ok(report) => Reply::Report(Box::new(report)),
             Err(message) => Reply::Refused(message),
         };
         // A client that is gone needs no answer.
-        let _ = wire::send(&mut *connection, &reply);
+        let _ = (logs.send(&mut *connection)).and_then(|()| wire::send(&mut *connection, &reply));
         connection.end();
     });
 }
@@ -98,6 +101,7 @@ fn run(
     destroy_data: &[String],
     stop: &StopFlag,
     wait: impl FnOnce(),
+    logs: &mut Spool,
 ) -> Result<Report, String> {
     if request.protocol != PROTOCOL {
         return Err(format!(
@@ -120,7 +124,7 @@ fn run(
         on_error: ErrorPolicy::EndWorker,
         ..RunOptions::default()
     };
-    measure(&input, &options, stop, wait)
+    measure(&input, &options, stop, wait, logs)
 }
 
 fn measure(
@@ -128,9 +132,16 @@ fn measure(
     options: &RunOptions,
     stop: &StopFlag,
     wait: impl FnOnce(),
+    logs: &mut Spool,
 ) -> Result<Report, String> {
     let began = Clock::now();
-    let mut watcher = Watcher::new(input, Output::nowhere(&Silent), began, &Silent);
+    let mut watcher = Watcher::new(
+        input,
+        Output::nowhere(&Silent),
+        Place::Client(logs),
+        began,
+        &Silent,
+    );
     let mut held = Held {
         watcher: &mut watcher,
         wait: Some(wait),

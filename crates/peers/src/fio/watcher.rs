@@ -10,7 +10,7 @@ use fathom_session::{Console, Screen, Show};
 use fathom_units::Nanos;
 
 use super::bandwidth::BandwidthLogs;
-use super::logs::Logs;
+use super::logs::{Logs, Place};
 use super::output::{Output, results};
 use super::progress::ProgressLine;
 use crate::processors::{CpuTicks, shares, ticks};
@@ -40,6 +40,7 @@ impl<'a> Watcher<'a> {
     pub fn new(
         input: &'a FioInput,
         output: Output<'a>,
+        logs: Place<'a>,
         began: Nanos,
         console: &'a dyn Console,
     ) -> Self {
@@ -58,7 +59,7 @@ impl<'a> Watcher<'a> {
             output,
             progress,
             screen: Screen::new(show, console),
-            logs: Logs::new(input),
+            logs: Logs::new(input, logs),
             bandwidth: (input.output.bandwidth_log.as_deref()).map(BandwidthLogs::new),
             first_jobs,
             snapshots: BTreeMap::new(),

@@ -1,9 +1,9 @@
 //! What client and server say to each other: frames of JSON, each behind its length in four bytes, most significant first.
 //!
 //! This is not fio's own protocol, which demands the same version on both ends; both ends here are `fathom fio`. A client
-//! sends one [`Request`]. The server answers with [`Reply::Ready`] when its jobs may begin and waits for [`Word::Go`], and with
-//! one of the other replies at the end. [`Word::Stop`] ends its jobs, whose results it then reports; so does a client that
-//! goes away, which needs no report.
+//! sends one [`Request`]. The server answers with [`Reply::Ready`] when its jobs may begin and waits for [`Word::Go`]; when they
+//! are over, with a reply for each piece of a log, and one that is the last. [`Word::Stop`] ends its jobs, whose results it then
+//! reports; so does a client that goes away, which needs no report.
 
 use std::io::{Error, ErrorKind, Read, Write};
 
@@ -43,10 +43,25 @@ pub enum Word {
 pub enum Reply {
     /// All that the first jobs need is there.
     Ready,
+    /// A piece of a log; more follows.
+    Log(LogPiece),
     /// The jobs ran.
     Report(Box<Report>),
     /// They did not.
     Refused(String),
+}
+
+/// A piece of a log. The first of each log may be empty, so that a log without lines is there, too.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LogPiece {
+    /// The log's path, as the jobs name it.
+    pub path: String,
+    /// Whole lines.
+    pub text: String,
+    /// They are stored as a zlib stream.
+    pub compressed: bool,
+    /// What the file had before stays.
+    pub append: bool,
 }
 
 /// Sends one message.

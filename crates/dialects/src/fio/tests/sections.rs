@@ -171,6 +171,18 @@ fn meta_keeps_what_was_typed() {
     assert_eq!(input.jobs.len(), input.workload.jobs().count());
 }
 
+/// As fio lists them: an engine reads its own options when all others are known.
+#[test]
+fn options_of_engines_come_last_in_a_section() {
+    let text = "[a]\nioengine=io_uring\nforce_async=4\nfilename=f\nsize=4k\nname=x\n";
+    let input = read_text(text).unwrap();
+    let names: Vec<_> = (input.jobs[0].options.iter().map(|(name, _)| name.as_str())).collect();
+    assert_eq!(
+        names,
+        ["ioengine", "size", "name", "filename", "force_async"]
+    );
+}
+
 #[test]
 fn job_files_are_told_by_content() {
     for text in [

@@ -309,7 +309,6 @@ fn document(
     Json::Object(vec![
         pair("fio version", Json::Text(VERSION.to_owned())),
         pair("timestamp", Json::Whole(finished_unix_ms / 1000)),
-        pair("timestamp_ms", Json::Whole(finished_unix_ms)),
         pair("time", Json::Text(wall_clock(finished_unix_ms / 1000))),
         pair("global options", globals),
         pair("client_stats", Json::List(entries)),
