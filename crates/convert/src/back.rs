@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_diagnostics::Diagnostics;
-use fathom_workload::{Backend, Caching, Growth, Job, Workload, native};
+use fathom_workload::{Arrival, Backend, Caching, Growth, Job, Workload, native};
 use serde_json::{Map, Value};
 
 use crate::Origin;
@@ -59,7 +59,8 @@ fn compare(
     reasons: Reasons,
     found: &mut Vec<Loss>,
 ) {
-    let (workload, read) = (normal_form(workload), normal_form(read));
+    let (workload, mut read) = (normal_form(workload), normal_form(read));
+    same_start(&workload, &mut read, draft);
     let (before, after) = (native::to_json(&workload), native::to_json(&read));
     if before["seed"] != after["seed"] {
         let message = becomes(&before["seed"], &after["seed"], "seed", reasons);
@@ -98,6 +99,36 @@ fn compare(
                 compare_job(job, own, theirs, &told_keys(draft, number), reasons, found);
             }
             number += 1;
+        }
+    }
+}
+
+/// Where the only job of a stage has a rate that follows from an earlier stage's, both before and after, what stands in its
+/// place until that is known counts for nothing.
+fn same_start(workload: &Workload, read: &mut Workload, draft: &Draft) {
+    for (number, (stage, job)) in workload.jobs().enumerate() {
+        let stage = &workload.stages[stage];
+        if stage.rate_from.is_none() || stage.jobs.len() != 1 {
+            continue;
+        }
+        for (index, place) in draft.jobs.get(number).map_or(&[][..], Vec::as_slice) {
+            let Some(became) = read.stages.get_mut(*index) else {
+                continue;
+            };
+            let follows = became.rate_from.is_some();
+            let Some(theirs) = became.jobs.get_mut(*place).filter(|_| follows) else {
+                continue;
+            };
+            if let (Arrival::Open { rate: own, .. }, Arrival::Open { rate, .. }) =
+                (job.arrival, &mut theirs.arrival)
+            {
+                *rate = own;
+            }
+            let own = job.features.file_work.as_deref().and_then(|work| work.rate);
+            let work = theirs.features.file_work.as_deref_mut();
+            if let (Some(own), Some(rate)) = (own, work.and_then(|work| work.rate.as_mut())) {
+                rate.rate = own.rate;
+            }
         }
     }
 }

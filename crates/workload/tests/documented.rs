@@ -106,3 +106,21 @@ fn every_key_is_named() {
     check(&job(&format!("process = {{ memory = {{ {NO_KEY} }} }}")));
     check(&format!("[[stage]]\nrate_from = {{ {NO_KEY} }}"));
 }
+
+/// What a file set and its work have by themselves is what the page says.
+#[test]
+fn defaults_of_file_sets_are_those_told() {
+    let file = "target = { tree = '/t', sizes = '4KiB' }\n[[stage]]\nmeasure = '1s'\n[[stage.job]]\nfile_work = 'read'";
+    let (workload, _) = native::read(file, "f").unwrap_or_else(|errors| panic!("{errors}"));
+    let written = native::write(&workload);
+    let told = [
+        "| `depth`, `width`, `files` | as above | 1, 1, 10 |",
+        "with `file_work` `\"sync\"`, which",
+    ];
+    for words in told {
+        assert!(PAGE.contains(words), "the page does not say: {words}");
+    }
+    for words in ["depth = 1, width = 1, files = 10", "backend = \"sync\""] {
+        assert!(written.contains(words), "{words}: {written}");
+    }
+}

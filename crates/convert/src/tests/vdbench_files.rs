@@ -1,6 +1,7 @@
 //! Vdbench's parameter files, read, written and read again.
 
-use fathom_workload::Stage;
+use fathom_units::Iops;
+use fathom_workload::{Arrival, Pacing, Stage};
 
 use super::{Dialect, convert, normal_form, one_job, told, vdbench};
 
@@ -346,6 +347,16 @@ fn rates_that_follow_from_elsewhere_are_told() {
          rd=r,fwd=w,fwdrate=max,elapsed=10,format=yes\nrd=s,fwd=w,fwdrate=50%,elapsed=10,format=yes\n";
     comes_back(files, &["rd=s,", "fwdrate=50%"]);
     let mut workload = vdbench::read(text).unwrap();
+    // What stands in the rate's place until it is known is no rate.
+    if let Arrival::Open { rate, .. } = &mut workload.stages[1].jobs[0].arrival {
+        *rate = Pacing::Iops(Iops::new(1_000));
+    }
+    let converted = convert(&workload, Dialect::Vdbench, "x");
+    let lost = told(&converted);
+    assert!(
+        lost.iter().all(|loss| !loss.contains("arrival")),
+        "{lost:?}"
+    );
     let again = workload.stages[1].clone();
     workload.stages.push(Stage {
         name: "again".to_owned(),

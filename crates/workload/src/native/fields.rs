@@ -137,10 +137,10 @@ impl<'a> Reader<'a> {
                 let digits = integer.as_str();
                 (
                     u64::from_str_radix(digits, integer.radix()).ok(),
-                    misfit(digits, most),
+                    misfit(digits, integer.radix(), most),
                 )
             }
-            DeValue::String(text) => (text.parse().ok(), misfit(text, most)),
+            DeValue::String(text) => (text.parse().ok(), misfit(text, 10, most)),
             DeValue::Float(float) => (None, format!("`{}` is no whole number", float.as_str())),
             _ => {
                 self.mismatch(value, "a whole number", "write digits alone, such as 4");
@@ -245,15 +245,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Why `text` is no number from 0 to `most`.
-fn misfit(text: &str, most: u64) -> String {
+/// Why `text`, in digits of `radix`, is no number from 0 to `most`.
+fn misfit(text: &str, radix: u32, most: u64) -> String {
     let is_number = |digits: &str| {
         let mut letters = digits.chars().filter(|letter| *letter != '_').peekable();
-        letters.peek().is_some() && letters.all(|letter| letter.is_ascii_hexdigit())
+        letters.peek().is_some() && letters.all(|letter| letter.is_digit(radix))
     };
     match text.strip_prefix('-') {
         Some(digits) if is_number(digits) => format!("`{text}` is below 0"),
-        _ if is_number(text) && text.starts_with(|first: char| first.is_ascii_digit()) => {
+        _ if is_number(text) => {
             format!("`{text}` is more than {most}, the most that can be counted here")
         }
         _ => format!("`{text}` is no whole number"),

@@ -290,6 +290,7 @@ fn what_is_meant_is_said_in_the_hint() {
             number,
         ),
         ("depth = -1", "`-1` is below 0", number),
+        ("depth = '16B'", "`16B` is no whole number", number),
         ("depth = 1.5", "`1.5` is no whole number", number),
         (
             "access = 'zipf:1.2'",
