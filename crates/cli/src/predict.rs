@@ -14,6 +14,7 @@ use fathom_session::{
     watch,
 };
 use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
+use fathom_workload::native;
 use fathom_workload::trace::ServedTrace;
 
 use crate::args::PredictArgs;
@@ -103,7 +104,7 @@ fn simulated(
     let need = args.output.need.read(&TERMINAL)?;
     tell_decisions(&args.output, input);
     if args.output.dry_run {
-        crate::print(&fathom_workload::native::write(&input.workload));
+        crate::print(&native::write(&native::named(&input.workload).0));
         return Ok(Code::Success);
     }
     let stop = StopFlag::new();
