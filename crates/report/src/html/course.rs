@@ -47,9 +47,12 @@ pub(super) fn section(record: &Record, most: usize) -> String {
     format!("<h2>Over time</h2>\n{left_out}{charts}")
 }
 
+/// What a chart shows, how its figures are laid, their unit, and one in words.
+type Upright = (&'static str, Scale, &'static str, fn(f64) -> String);
+
 /// The charts of a stage, on the scales that `repeats` of it need, so that theirs can be laid beside it.
 fn charts(name: &str, stage: &StageRecord, repeats: &[&StageRecord]) -> String {
-    const SIDES: [(&str, Scale, &str, fn(f64) -> String); 3] = [
+    const SIDES: [Upright; 3] = [
         ("I/Os a second", Scale::FromZero, "IOPS", rate),
         ("throughput", Scale::FromZero, "MiB/s", rate),
         ("latency of each second", Scale::Log, "latency", short_mean),

@@ -1,5 +1,4 @@
 //! The end of a run as a person sees it.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod figures;
 mod names;
