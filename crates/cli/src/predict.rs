@@ -14,7 +14,6 @@ use fathom_session::{
     watch,
 };
 use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
-use fathom_workload::native;
 use fathom_workload::trace::ServedTrace;
 
 use crate::args::PredictArgs;
@@ -104,7 +103,7 @@ fn simulated(
     let need = args.output.need.read(&TERMINAL)?;
     tell_decisions(&args.output, input);
     if args.output.dry_run {
-        crate::print(&native::write(&native::named(&input.workload).0));
+        crate::print(&fathom_workload::native::write_named(&input.workload));
         return Ok(Code::Success);
     }
     let stop = StopFlag::new();

@@ -4,7 +4,6 @@ use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_peers::{Enough, Shown};
 use fathom_record::RunKind;
 use fathom_session::{Code, Failure, Fan, Screen, Start, engine_failure, load, measured, watch};
-use fathom_workload::native;
 
 use crate::args::{RunArgs, SafetyArgs};
 use crate::finish::{finish, tell_decisions, view};
@@ -31,7 +30,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
                 .map_err(|error| input.engine_failure(&error))?;
             input.tell_unused_names(&options.destroy_data, &TERMINAL);
         }
-        crate::print(&native::write(&native::named(&input.workload).0));
+        crate::print(&fathom_workload::native::write_named(&input.workload));
         return Ok(Code::Success);
     }
     input.make_folders()?;

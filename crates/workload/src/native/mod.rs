@@ -57,7 +57,7 @@ mod verify;
 mod words;
 mod writer;
 
-pub use names::named;
+pub use names::{named, write_named};
 pub(crate) use reader::read_with_targets;
 pub use reader::{read, read_written};
 pub use writer::{from_json, to_json, write};

@@ -25,6 +25,11 @@ pub fn named(workload: &Workload) -> (Workload, Vec<String>) {
     (named, given)
 }
 
+/// The workload as a native file that [`super::read`] takes, whoever wrote it.
+pub fn write_named(workload: &Workload) -> String {
+    super::write(&named(workload).0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::named;
