@@ -38,7 +38,7 @@ pub fn explanation(input: &Input) -> String {
         Spoken::DiskPerformance(it) => fathom_dialects::diskperformance::origins(it),
         Spoken::Preset | Spoken::Native { .. } => String::new(),
     };
-    plain(&origins) + &native::write(&input.workload)
+    plain(&origins) + &native::write_named(&input.workload)
 }
 
 fn origins(fio: &FioInput) -> String {

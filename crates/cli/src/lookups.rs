@@ -51,7 +51,7 @@ fn write_list(text: &mut Lines, rows: &[SummaryRow]) {
             let columns: Vec<&str> = columns.filter(|it| !it.is_empty()).collect();
             text.wrap("  ", &columns.join("  "), 4);
         } else {
-            text.push_str(&format!("{name:20}  {era:12}  {figures}\n"));
+            text.line(&format!("{name:20}  {era:12}  "), figures, 36);
         }
     };
     let mut what = "";

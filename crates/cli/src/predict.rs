@@ -103,7 +103,7 @@ fn simulated(
     let need = args.output.need.read(&TERMINAL)?;
     tell_decisions(&args.output, input);
     if args.output.dry_run {
-        crate::print(&fathom_workload::native::write(&input.workload));
+        crate::print(&fathom_workload::native::write_named(&input.workload));
         return Ok(Code::Success);
     }
     let stop = StopFlag::new();

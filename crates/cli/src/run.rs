@@ -30,7 +30,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
                 .map_err(|error| input.engine_failure(&error))?;
             input.tell_unused_names(&options.destroy_data, &TERMINAL);
         }
-        crate::print(&fathom_workload::native::write(&input.workload));
+        crate::print(&fathom_workload::native::write_named(&input.workload));
         return Ok(Code::Success);
     }
     input.make_folders()?;

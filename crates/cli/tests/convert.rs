@@ -46,6 +46,24 @@ fn a_job_file_becomes_a_native_file_and_comes_back() {
     assert!(text(&output.stderr).contains("nothing is written over"));
 }
 
+/// fio takes a section without a name; a workload file takes none, and what is printed is one.
+#[test]
+fn what_is_explained_of_a_nameless_section_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (job, native) = (path("a.fio"), path("a.workload.toml"));
+    let data = path("data");
+    let section = format!("[]\nioengine=psync\nsize=1m\nrw=read\nfilename={data}\n");
+    std::fs::write(&job, section).unwrap();
+    for words in [&["explain"][..], &["run", "--dry-run"]] {
+        let output = fathom(&[words, &[&job]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        std::fs::write(&native, output.stdout).unwrap();
+        let output = fathom(&["run", "--no-record", "--quiet", &native]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn a_folder_is_no_file_name() {
     let folder = tempfile::tempdir().unwrap();

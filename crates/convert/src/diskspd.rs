@@ -14,6 +14,7 @@ use fathom_units::Nanos;
 use fathom_workload::{Job, Stage, Workload};
 
 use crate::back::{Reasons, header, losses};
+use crate::clones;
 use crate::draft::Draft;
 use crate::{Converted, Origin};
 
@@ -57,6 +58,7 @@ const REASONS: Reasons = Reasons {
 
 /// The workload as one line for each stage.
 pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
+    let (workload, told) = clones::as_workers(workload, |_| true);
     let mut script = Script {
         seed: workload.seed,
         ..Script::default()
@@ -68,7 +70,9 @@ pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
         rest = &behind[usize::from(cooling.is_some())..];
     }
     let Script { lines, draft, .. } = script;
-    let losses = losses(workload, &draft, back::read(&lines), REASONS);
+    let found = losses(&workload, &draft, back::read(&lines), REASONS);
+    let mut losses = [told, found].concat();
+    losses.sort_by_key(|loss| loss.weight);
     let body: String = lines.iter().map(|words| script_line(words)).collect();
     let makes = |words: &Vec<String>| words.iter().any(|word| word.starts_with("-c"));
     let warning = if lines.iter().any(makes) {

@@ -17,6 +17,7 @@ use fathom_units::Nanos;
 use fathom_workload::{Job, ReportGroup, Stage, SteadyState, Workload};
 
 use crate::back::{Reasons, header, losses};
+use crate::clones::are_clones;
 use crate::draft::Draft;
 use crate::normal::normal_form;
 use crate::{Converted, Origin};
@@ -152,19 +153,6 @@ fn with_small_weights(workload: &Workload) -> Workload {
         }
     }
     weighted
-}
-
-/// Whether two jobs are the same but for their random numbers, each of one worker.
-fn are_clones(one: &Job, other: &Job) -> bool {
-    let salted = Job {
-        salt: one.salt,
-        ..other.clone()
-    };
-    // A clone has a file for its trace, and a state of its checks, of its own.
-    one.workers == 1
-        && one.features.trace_to.is_none()
-        && one.features.verify.is_none()
-        && *one == salted
 }
 
 /// How fio numbers groups of jobs: a new one at each stage, and wherever a job asks for one. All jobs of one are steady by

@@ -15,6 +15,7 @@
 //! ```
 
 mod back;
+mod clones;
 mod diskspd;
 mod draft;
 mod fio;

@@ -85,8 +85,7 @@ const ALIKE_MAX: usize = 3;
 pub fn joined(losses: Vec<Loss>, jobs: usize) -> Vec<Loss> {
     let same = |known: &Loss, loss: &Loss| known.message == loss.message;
     let joined = join(losses, same);
-    let alike = |known: &Loss, loss: &Loss| known.weight == loss.weight && known.key == loss.key;
-    let count = |loss: &Loss| joined.iter().filter(|other| alike(other, loss)).count();
+    let count = |loss: &Loss| joined.iter().filter(|other| is_of_one(other, loss)).count();
     let counts: Vec<usize> = joined.iter().map(count).collect();
     let (many, few): (Vec<_>, Vec<_>) = joined
         .into_iter()
@@ -118,13 +117,18 @@ pub fn joined(losses: Vec<Loss>, jobs: usize) -> Vec<Loss> {
     joined
 }
 
+/// Whether both are differences of one weight and key, and both of jobs or both of stages.
+fn is_of_one(one: &Loss, other: &Loss) -> bool {
+    let kind = |loss: &Loss| std::mem::discriminant(&loss.place);
+    one.weight == other.weight && one.key == other.key && kind(one) == kind(other)
+}
+
 /// Joins differences of one weight and key that are `alike`; the first one's message stays.
 fn join(losses: Vec<Loss>, alike: impl Fn(&Loss, &Loss) -> bool) -> Vec<Loss> {
     let mut joined: Vec<Loss> = Vec::new();
     for loss in losses {
-        let known = joined.iter_mut().find(|known| {
-            known.weight == loss.weight && known.key == loss.key && alike(known, &loss)
-        });
+        let mut known = joined.iter_mut();
+        let known = known.find(|known| is_of_one(known, &loss) && alike(known, &loss));
         match (known.map(|known| &mut known.place), &loss.place) {
             (Some(Place::Jobs(known)), Place::Jobs(more))
             | (Some(Place::Stages(known)), Place::Stages(more)) => known.extend_from_slice(more),
@@ -132,4 +136,31 @@ fn join(losses: Vec<Loss>, alike: impl Fn(&Loss, &Loss) -> bool) -> Vec<Loss> {
         }
     }
     joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(place: Place, message: &str) -> Loss {
+        Loss {
+            weight: Weight::Differs,
+            place,
+            key: "name".to_owned(),
+            message: message.to_owned(),
+        }
+    }
+
+    #[test]
+    fn many_of_jobs_and_one_of_a_stage_are_two() {
+        let jobs = (0..5).map(|job| named(Place::Jobs(vec![format!("j{job}")]), &job.to_string()));
+        let stage = named(Place::Stages(vec!["s".to_owned()]), "s");
+        let told = joined(std::iter::once(stage).chain(jobs).collect(), 9);
+        let told: Vec<String> = told.iter().map(Loss::to_string).collect();
+        let expected = [
+            "note: stage `s`: name: s",
+            "note: jobs `j0`, `j1`, `j2`, `j3` and 1 more: name: 0; 4 more are alike",
+        ];
+        assert_eq!(told, expected);
+    }
 }

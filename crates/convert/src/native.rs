@@ -7,7 +7,8 @@ use crate::{Converted, Origin};
 
 /// The workload as a native file.
 pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
-    let (workload, losses) = named(workload);
+    let (workload, names) = native::named(workload);
+    let losses: Vec<Loss> = names.into_iter().map(nameless).collect();
     let text = format!(
         "{}\n{}",
         crate::back::header("#", origin, &losses),
@@ -16,22 +17,12 @@ pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
     Converted { text, losses }
 }
 
-/// The workload with a name for each job: fio takes sections without one, and a native file does not.
-fn named(workload: &Workload) -> (Workload, Vec<Loss>) {
-    let mut workload = workload.clone();
-    let mut losses = Vec::new();
-    let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
-    for (number, job) in (1..).zip(jobs) {
-        if job.name.trim().is_empty() {
-            let name = format!("job {number}");
-            losses.push(Loss {
-                weight: Weight::Differs,
-                place: Place::Jobs(vec![name.clone()]),
-                key: "name".to_owned(),
-                message: "it had no name, and takes this one".to_owned(),
-            });
-            job.name = name;
-        }
+/// A job that had no name, which fio takes and a native file does not.
+fn nameless(name: String) -> Loss {
+    Loss {
+        weight: Weight::Differs,
+        place: Place::Jobs(vec![name]),
+        key: "name".to_owned(),
+        message: "it had no name, and takes this one".to_owned(),
     }
-    (workload, losses)
 }

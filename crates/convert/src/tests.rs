@@ -1,5 +1,6 @@
 //! What is written says the workload, or tells what it does not say.
 
+mod clones;
 mod diskspd_profiles;
 mod iometer_files;
 mod vdbench_files;

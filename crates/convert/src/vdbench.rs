@@ -24,9 +24,10 @@ use fathom_diagnostics::Diagnostics;
 use fathom_dialects::fio::{FileStatus, Files};
 use fathom_dialects::vdbench;
 use fathom_units::{Nanos, Percent};
-use fathom_workload::{Features, Job, Limits, Stage, Workload};
+use fathom_workload::{Access, Features, Job, Limits, Stage, Workload};
 
 use crate::back::{Reasons, header, losses};
+use crate::clones;
 use crate::draft::Draft;
 use crate::normal::normal_form;
 use crate::{Converted, Origin};
@@ -63,7 +64,10 @@ const REASONS: Reasons = Reasons {
             "Vdbench runs for `elapsed=`, in whole seconds, two at least",
         ),
         ("mix", "Vdbench reads and writes alone"),
-        ("name", "names are letters, digits and `_`"),
+        (
+            "name",
+            "a job is called by its WD and SD, in letters, digits and `_`",
+        ),
         (
             "rate_from",
             "a rate follows from that of the run right before it, or from the start of a curve",
@@ -115,7 +119,8 @@ struct Writer {
 
 /// The workload as a parameter file.
 pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
-    let normal = normal_form(workload);
+    let (workload, told) = clones::as_workers(workload, draws);
+    let normal = normal_form(&workload);
     let Workload {
         stages,
         // Runs are drawn by Vdbench's own seeds.
@@ -175,11 +180,18 @@ pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
         number += jobs.len();
     }
     let body = writer.text(&hosts);
-    let losses = losses(workload, &writer.draft, read(&body), REASONS);
+    let found = losses(&workload, &writer.draft, read(&body), REASONS);
+    let mut losses = [told, found].concat();
+    losses.sort_by_key(|loss| loss.weight);
     Converted {
         text: format!("{}\n{body}", header("*", origin, &losses)),
         losses,
     }
+}
+
+/// Whether one queue does what threads with their own do: not where each goes through all of the target in order.
+fn draws(job: &Job) -> bool {
+    matches!(job.access, Access::Random { .. })
 }
 
 impl Writer {

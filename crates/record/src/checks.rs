@@ -79,7 +79,7 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
         checks.push(work_done(&idle));
     }
     if evidence.interrupted {
-        checks.push(cut_short::cut_short(evidence));
+        checks.extend(cut_short::cut_short(evidence));
     }
     if evidence.kind == RunKind::Run {
         checks.extend([

@@ -1,7 +1,7 @@
 //! Every check is provoked once and stays silent once.
 
 use fathom_record::{
-    DeviceCounters, EndReason, Evidence, InMemory, IoErrors, OpStats, RunKind, StageResult,
+    Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, OpStats, RunKind, StageResult,
     TargetFacts, WorkerStats, run_checks,
 };
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
@@ -105,6 +105,12 @@ fn a_sound_run_passes_every_check() {
 /// What `cut-short` says of a run that was stopped after `change`, where it fails.
 #[track_caller]
 fn told_cut_short(expected: Option<&str>, change: impl FnOnce(&mut Run)) {
+    let failed = cut_short(change).filter(|check| !check.passed);
+    assert_eq!(failed.map(|check| check.evidence).as_deref(), expected);
+}
+
+/// What becomes of `cut-short` in a run that was stopped after `change`.
+fn cut_short(change: impl FnOnce(&mut Run)) -> Option<Check> {
     let mut run = run();
     run.interrupted = true;
     run.results[0].workers[0].ended = EndReason::Interrupted;
@@ -116,10 +122,8 @@ fn told_cut_short(expected: Option<&str>, change: impl FnOnce(&mut Run)) {
         kind: RunKind::Run,
         interrupted: run.interrupted,
     };
-    let checks = run_checks(&evidence).into_iter();
-    let own = checks.filter(|check| check.id == "cut-short" && !check.passed);
-    let own: Vec<String> = own.map(|check| check.evidence).collect();
-    assert_eq!(own, expected.into_iter().collect::<Vec<_>>());
+    let mut checks = run_checks(&evidence).into_iter();
+    checks.find(|check| check.id == "cut-short")
 }
 
 #[test]
@@ -157,10 +161,6 @@ fn a_run_of_which_less_than_half_was_measured_is_told() {
     told_cut_short(Some("reads: 40,000 of 100,000 I/Os were done"), |run| {
         run.workload.stages[0].jobs[0].limits.ios = Some(100_000);
     });
-    // How much of it there is, nobody knows.
-    told_cut_short(None, |run| {
-        run.workload.stages[0].jobs[0].targets[0].length = None;
-    });
     told_cut_short(Some("1 of 4 repeats was measured"), |run| {
         asked(10)(run);
         run.workload.stages[0].repeats = 4;
@@ -178,6 +178,31 @@ fn a_run_of_which_less_than_half_was_measured_is_told() {
         };
         run.workload.stages.extend([prepares, stage.clone(), stage]);
     });
+}
+
+#[test]
+fn where_nobody_knows_how_much_was_asked_for_a_stop_is_not_judged() {
+    let unknown = |begun: usize, asked: u32| {
+        cut_short(move |run| {
+            let stage = &mut run.workload.stages[0];
+            stage.jobs[0].targets[0].length = None;
+            stage.repeats = asked;
+            let result = run.results[0].clone();
+            run.results = vec![result; begun];
+        })
+        .map(|check| check.passed)
+    };
+    assert_eq!(unknown(1, 1), None);
+    // Of three repeats the first is whole, and of the second nobody knows.
+    assert_eq!(unknown(2, 3), None);
+    assert_eq!(unknown(3, 4), Some(true));
+    assert_eq!(unknown(2, 5), Some(false));
+    // What ended by itself was whole.
+    let whole = cut_short(|run| {
+        run.workload.stages[0].jobs[0].targets[0].length = None;
+        run.results[0].workers[0].ended = EndReason::Done;
+    });
+    assert!(whole.is_some_and(|check| check.passed));
 }
 
 #[test]

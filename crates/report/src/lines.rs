@@ -1,29 +1,43 @@
 //! Text for a screen: how many columns it may have, and what is too long for one line.
 //!
-//! Invariant: text for a file or another program is that of a plain terminal, whatever screen there is.
+//! Invariants: text for a file or another program is that of a plain terminal, whatever screen there is, with its long lines
+//! whole. On a screen a line is broken where the screen ends.
 
 use std::fmt::{self, Write as _};
 
 use crate::format::on_one_line;
 
 /// Columns that text may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Width(usize);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Width {
+    /// Those that tables and paragraphs are made for.
+    columns: usize,
+    /// The most that a line may have which is not broken before.
+    longest: usize,
+}
 
 impl Width {
-    /// Those of a plain terminal, which files and other programs get too: 80.
-    pub const PLAIN: Self = Self(80);
-    /// The fewest that text is made for: 40.
-    pub const LEAST: Self = Self(40);
+    /// That of files and other programs: the 80 columns of a plain terminal, with long lines whole.
+    pub const PLAIN: Self = Self {
+        columns: Self::MOST,
+        longest: usize::MAX,
+    };
+    /// The fewest columns that text is made for.
+    const LEAST: usize = 40;
+    /// The most columns that text is made for.
+    const MOST: usize = 80;
 
-    /// For a terminal of so many columns; wider ones get what a plain one gets.
+    /// For a terminal of so many columns; wider ones get what a plain one gets, but for lines that are longer.
     pub fn of_terminal(columns: usize) -> Self {
-        Self(columns).clamp(Self::LEAST, Self::PLAIN)
+        Self {
+            columns: columns.clamp(Self::LEAST, Self::MOST),
+            longest: columns.max(Self::LEAST),
+        }
     }
 
-    /// As a number.
+    /// Those that tables and paragraphs are made for, as a number.
     pub(crate) const fn get(self) -> usize {
-        self.0
+        self.columns
     }
 }
 
@@ -48,7 +62,7 @@ impl Lines {
 
     /// Whether the screen is narrower than a plain terminal.
     pub fn is_narrow(&self) -> bool {
-        self.width < Width::PLAIN
+        self.columns() < Width::MOST
     }
 
     /// Adds `text` as it is.
@@ -61,14 +75,9 @@ impl Lines {
         self.wrap_to(self.columns(), head, body, indent);
     }
 
-    /// Adds a line that is broken, as by [`Self::wrap`], on narrow screens alone: wide ones and files get it whole.
+    /// Adds a line that is broken, as by [`Self::wrap`], where a screen ends: files and other programs get it whole.
     pub fn line(&mut self, head: &str, body: &str, indent: usize) {
-        let most = if self.is_narrow() {
-            self.columns()
-        } else {
-            usize::MAX
-        };
-        self.wrap_to(most, head, body, indent);
+        self.wrap_to(self.width.longest, head, body, indent);
     }
 
     fn wrap_to(&mut self, most: usize, head: &str, body: &str, indent: usize) {
@@ -187,12 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn some_lines_are_broken_on_narrow_screens_alone() {
+    fn some_lines_are_broken_on_screens_alone() {
         let long = "twelve chars ".repeat(8);
-        for (columns, count) in [(80, 1), (79, 2), (40, 3)] {
-            let mut lines = Lines::new(Width::of_terminal(columns));
+        let screens = [(103, 1), (102, 2), (80, 2), (40, 3)];
+        let screens = screens.map(|(columns, count)| (Width::of_terminal(columns), count));
+        for (width, count) in screens.into_iter().chain([(Width::PLAIN, 1)]) {
+            let mut lines = Lines::new(width);
             lines.line("", long.trim_end(), 2);
-            assert_eq!(lines.finish().lines().count(), count, "{columns}");
+            assert_eq!(lines.finish().lines().count(), count, "{width:?}");
         }
     }
 

@@ -85,6 +85,24 @@ mod tests {
     }
 
     #[test]
+    fn no_line_is_longer_than_the_terminal() {
+        let row = RunRow {
+            id: "20260102-030405-predict".to_owned(),
+            kind: "predict".to_owned(),
+            what: "fioreadwrite.ini on ds14.design.toml, 12 points".to_owned(),
+            verdict: "questionable".to_owned(),
+        };
+        let rows = [row];
+        for columns in [40, 60, 79, 80, 81, 95] {
+            let table = runs_table(&rows, Width::of_terminal(columns));
+            let too_long = table.lines().find(|line| line.chars().count() > columns);
+            assert_eq!(too_long, None, "{columns}: {table}");
+        }
+        // Other programs get each run on a line.
+        assert_eq!(runs_table(&rows, Width::PLAIN).lines().count(), 2);
+    }
+
+    #[test]
     fn a_name_steers_no_terminal() {
         let row = RunRow {
             id: "\u{1b}[2J".to_owned(),

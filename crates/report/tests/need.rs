@@ -124,7 +124,7 @@ fn each_figure_is_judged_by_its_rule() {
     assert_eq!(need.met(), Met::No);
     assert_eq!(
         need.verdict(),
-        "NOT MET: 1 of 7 figures fail; 2 that no goal or rate is set for are unknown"
+        "NOT MET: 1 of 7 figures fails; 2 more that no goal or rate is set for are unknown"
     );
 }
 
@@ -134,7 +134,7 @@ fn a_need_is_met_where_nothing_that_must_pass_is_open() {
     let need = beside(&relaxed, &enough(1));
     assert_eq!(need.met(), Met::Yes, "{}", need.to_text(Width::PLAIN));
     assert!(need.to_text(Width::PLAIN).ends_with(
-        "need     MET: 7 figures pass; 2 that no goal or rate is set for are unknown\n"
+        "need     MET: 7 figures pass; 2 more that no goal or rate is set for are unknown\n"
     ));
     let one = "[[volume]]\nname = \"db 1\"\n[[volume.period]]\nname = \"peak\"\niops = ";
     let need = beside(&format!("{one}1000\n"), &enough(1));
@@ -161,6 +161,39 @@ fn a_need_is_met_where_nothing_that_must_pass_is_open() {
     assert_eq!(
         (less(1000.0).met(), less(800.0).met()),
         (Met::No, Met::Unknown)
+    );
+}
+
+#[test]
+fn what_is_unknown_is_counted_apart() {
+    let only = "[[volume]]\nname = \"db 1\"\n[[volume.period]]\nname = \"peak\"\niops = ";
+    let asked = |profile: &str, iops: f64| {
+        let job = job(
+            "db-1",
+            Some(iops),
+            &direction(560, 8192, 2),
+            &direction(240, 8192, 1),
+        );
+        beside(profile, &record(&[("peak", vec![job])])).verdict()
+    };
+    let one = format!("{only}1000\n");
+    let without_goal = "; 7 more that no goal or rate is set for are unknown";
+    for (profile, iops, expected) in [
+        (&one, 1000.0, "NOT MET: 1 figure fails"),
+        (
+            &one,
+            800.0,
+            "UNKNOWN: no figure passes, none fails; 1 more that must pass is unknown",
+        ),
+    ] {
+        let verdict = asked(profile, iops);
+        assert_eq!(verdict, format!("{expected}{without_goal}"));
+    }
+    let other = format!("{one}[[volume]]\nname = \"log\"\n[[volume.period]]\nname = \"peak\"\n");
+    let verdict = asked(&other, 1000.0);
+    assert!(
+        verdict.starts_with("NOT MET: 1 figure fails; of 1 of 2 loads nothing is known; "),
+        "{verdict}"
     );
 }
 

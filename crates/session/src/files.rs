@@ -25,7 +25,8 @@ static STDIN_READ: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// [`Code::Input`]: it cannot be read, or is no text in UTF-8.
 pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
-    String::from_utf8(read_bytes(what, path)?).map_err(|_| no_text(what, path))
+    let bytes = read_bytes(what, path)?;
+    String::from_utf8(bytes).map_err(|error| no_text(what, path, error.as_bytes()))
 }
 
 /// The bytes of the file at `path`, which is called `what` as in [`read_text`].
@@ -73,8 +74,19 @@ pub fn unread(what: &str, path: &Path, error: &io::Error) -> Failure {
 }
 
 /// A file whose bytes are no text.
-pub(crate) fn no_text(what: &str, path: &Path) -> Failure {
+pub(crate) fn no_text(what: &str, path: &Path, bytes: &[u8]) -> Failure {
     let name = path.display();
+    // The mark that texts in UTF-16 begin with, as Windows writes them.
+    if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+        let message = format!("{what}`{name}` is in UTF-16, and UTF-8 alone is read here");
+        let name = if path == Path::new(STDIN) {
+            "FILE".to_owned()
+        } else {
+            name.to_string()
+        };
+        let hint = format!("save it as UTF-8, such as with `iconv -f UTF-16 -t UTF-8 {name}`");
+        return Failure::new(Code::Input, message).hint(hint);
+    }
     let message = format!("{what}`{name}` is no text: it holds bytes that are not UTF-8");
     Failure::new(Code::Input, message).hint("name a text file, or save it as UTF-8")
 }
@@ -233,7 +245,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::write(at("fiowrite.ini"), "x").unwrap();
-        fs::write(at("bytes.toml"), [0xff, 0xfe]).unwrap();
+        fs::write(at("bytes.toml"), [0xff, 0xff]).unwrap();
         fs::create_dir(at("fiowrit.ini")).unwrap();
         assert_eq!(read_text("", &at("fiowrite.ini")).unwrap(), "x");
         let near = format!("did you mean `{}`?", at("fiowrite.ini").display());
@@ -266,6 +278,12 @@ mod tests {
             read_text("", &at("bytes.toml")),
             Code::Input,
             &["is no text", "UTF-8"],
+        );
+        fs::write(at("wide.toml"), b"\xff\xfes\0e\0e\0d\0").unwrap();
+        check(
+            read_text("", &at("wide.toml")),
+            Code::Input,
+            &["is in UTF-16", "iconv -f UTF-16 -t UTF-8"],
         );
     }
 

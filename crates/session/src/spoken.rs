@@ -263,7 +263,7 @@ fn open<'p>(path: &'p str, console: &dyn Console) -> Result<File<'p>, Failure> {
             if iometer::recognises(&file) {
                 tell_warnings(&Diagnostics(guessed.into_iter().collect()), console);
             } else if !diskspd::recognises(&file) {
-                return Err(no_text("", Path::new(path)));
+                return Err(no_text("", Path::new(path), error.as_bytes()));
             }
             file.raw = Some(error.into_bytes());
         }

@@ -260,7 +260,8 @@ fn path_of(place: &Place, number: usize, part: usize, draft: &mut Draft) -> Stri
     }
 }
 
-/// Names of a job's WD and SD: those that it is called by where it came from such a file.
+/// Names of a job's WD and SD: those that it is called by where it came from such a file, else its own name for what alone
+/// tells it from others.
 fn names_of(job: &Job, several: bool, part: usize) -> (Option<&str>, Option<&str>) {
     if part > 0 {
         return (None, None);
@@ -269,7 +270,7 @@ fn names_of(job: &Job, several: bool, part: usize) -> (Option<&str>, Option<&str
     let name = job.name.split(['+', '@', '#']).next().unwrap_or_default();
     let (wd, sd) = match name.split_once('/').filter(|_| several) {
         Some((wd, sd)) => (Some(wd), Some(sd)),
-        None if several => (None, None),
+        None if several => (Some(name), None),
         None => (None, Some(name)),
     };
     (

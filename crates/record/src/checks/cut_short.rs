@@ -12,20 +12,31 @@ use crate::{Check, EndReason, StageResult, WorkerStats};
 /// With less than half, more is unknown than known: a device that slows down after a minute, for one.
 const LEAST_SHARE: f64 = 0.5;
 
-/// Judges a run that was stopped.
-pub(super) fn cut_short(evidence: &Evidence<'_>) -> Check {
+/// Judges a run that was stopped; nothing, where it is not known how much of what was asked for it measured.
+pub(super) fn cut_short(evidence: &Evidence<'_>) -> Option<Check> {
     let ended = evidence.results.last();
     let parts = ended.map_or(Vec::new(), |result| parts_of(evidence, result));
     let least = parts.into_iter().min_by(|a, b| a.share.total_cmp(&b.share));
-    let share = least.as_ref().map_or(1.0, |part| part.share);
+    let share = least.as_ref().map(|part| part.share);
     let few = least.filter(|part| part.share < LEAST_SHARE);
     let finding = few.map(|part| part.words);
-    check(
-        "cut-short",
-        finding.or_else(|| few_stages(evidence, share)),
-        "half of what was asked for, or more, was measured before the run was stopped, as far as that is known",
-        "let it run to its end; where that takes too long, ask for a shorter time",
-    )
+    let finding = finding.or_else(|| few_stages(evidence, share.unwrap_or(1.0)));
+    let is_known = share.is_some() || finding.is_some() || !ended.is_some_and(was_stopped);
+    // Even had the last stage done nothing, those before it may be enough.
+    (is_known || few_stages(evidence, 0.0).is_none()).then(|| {
+        check(
+            "cut-short",
+            finding,
+            "half of what was asked for, or more, was measured before the run was stopped, as far as that is known",
+            "let it run to its end; where that takes too long, ask for a shorter time",
+        )
+    })
+}
+
+/// Whether the stop ended it, and not something of its own.
+fn was_stopped(result: &StageResult) -> bool {
+    let mut workers = result.workers.iter();
+    workers.any(|worker| worker.ended == EndReason::Interrupted)
 }
 
 /// How much of something a job did.

@@ -19,6 +19,8 @@ pub(super) struct Axis {
 
 /// Most ticks of an axis.
 const TICKS_MAX: usize = 8;
+/// Fewest of an axis of ratios, which could not be read by fewer.
+const TICKS_MIN: usize = 3;
 
 impl Axis {
     /// An axis that holds every one of `figures`; `None` where none of them has a place.
@@ -50,9 +52,21 @@ impl Axis {
 
     /// Round figures along it.
     pub(super) fn ticks(&self) -> Vec<f64> {
-        if self.scale == Scale::Log {
-            return self.log_ticks();
+        match self.scale {
+            Scale::Log => {
+                let ticks = self.log_ticks();
+                // Within a decade there may be none.
+                if ticks.len() < TICKS_MIN {
+                    self.even_ticks()
+                } else {
+                    ticks
+                }
+            }
+            Scale::FromZero => self.even_ticks(),
         }
+    }
+
+    fn even_ticks(&self) -> Vec<f64> {
         let step = round_step((self.most - self.least) / (TICKS_MAX - 2) as f64);
         let first = (self.least / step).ceil();
         let steps = (0..TICKS_MAX).map(|index| (first + index as f64) * step);
@@ -109,6 +123,18 @@ mod tests {
                 1_000.0,
                 9_000.0,
                 vec![1_000.0, 2_000.0, 5_000.0, 10_000.0],
+            ),
+            (
+                Scale::Log,
+                7_800.0,
+                14_300.0,
+                vec![8_000.0, 10_000.0, 12_000.0, 14_000.0, 16_000.0],
+            ),
+            (
+                Scale::Log,
+                300.0,
+                300.0,
+                vec![260.0, 280.0, 300.0, 320.0, 340.0, 360.0],
             ),
         ] {
             let axis = Axis::holding(scale, [least, most].into_iter()).unwrap();

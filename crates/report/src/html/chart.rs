@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use super::axis::{Axis, Scale};
+use super::labels::{Label, Labels};
 use super::text::escaped;
 
 /// Size of a chart in its own units; it grows and shrinks with the page.
@@ -50,8 +51,16 @@ pub(super) struct Side {
 pub(super) struct Line {
     pub(super) name: String,
     pub(super) points: Vec<(f64, f64)>,
-    /// Whether each point is marked, and with which words where it is special.
-    pub(super) marks: Option<Vec<String>>,
+    /// Whether each point is marked, and how.
+    pub(super) marks: Option<Vec<Mark>>,
+}
+
+/// The mark of a point.
+pub(super) struct Mark {
+    /// Words beside it, where there is room for them.
+    pub(super) words: String,
+    /// Whether others make way for it.
+    pub(super) is_first: bool,
 }
 
 /// A chart: what it shows, its sides, its lines.
@@ -60,12 +69,19 @@ pub(super) struct Chart {
     pub(super) across: Side,
     pub(super) up: Side,
     pub(super) lines: Vec<Line>,
+    /// Points that have room in it and are not drawn: those of charts that it is to be laid beside, so that all of them have
+    /// one scale.
+    pub(super) others: Vec<(f64, f64)>,
 }
 
 impl Chart {
     /// The chart as a figure of a page; empty where there is nothing to draw.
     pub(super) fn to_html(&self) -> String {
-        let points = || self.lines.iter().flat_map(|line| &line.points);
+        if self.lines.is_empty() {
+            return String::new();
+        }
+        let own = || self.lines.iter().flat_map(|line| &line.points);
+        let points = || own().chain(&self.others);
         let across = Axis::holding(self.across.scale, points().map(|point| point.0));
         let up = Axis::holding(self.up.scale, points().map(|point| point.1));
         let (Some(across), Some(up)) = (across, up) else {
@@ -82,9 +98,7 @@ impl Chart {
             write_line(&mut svg, index % LINES, line, &across, &up);
         }
         // Over all lines, so that none of them strikes a word out.
-        for (index, line) in self.lines.iter().enumerate() {
-            write_marks(&mut svg, index % LINES, line, &across, &up);
-        }
+        self.write_marks(&mut svg, &across, &up);
         svg.push_str("</svg>\n</figure>\n");
         svg
     }
@@ -106,6 +120,32 @@ impl Chart {
         }
         legend.push_str("</p>\n");
         legend
+    }
+
+    /// The marks of all lines, then the words beside them: those of special ones first, which others make way for.
+    fn write_marks(&self, svg: &mut String, across: &Axis, up: &Axis) {
+        let mut marks = Vec::new();
+        for (index, line) in self.lines.iter().enumerate() {
+            let own = line.marks.iter().flatten();
+            for ((x, y), mark) in line.points.iter().zip(own) {
+                let (Some(x), Some(y)) = (across.place(*x), up.place(*y)) else {
+                    continue;
+                };
+                let at = (horizontal(x), vertical(y));
+                write_mark(svg, index % LINES, at);
+                marks.push((at, mark));
+            }
+        }
+        let bounds = [LEFT, WIDTH, 0.0, HEIGHT - BOTTOM];
+        let mut labels = Labels::beside(marks.iter().map(|(at, _)| *at), bounds);
+        marks.sort_by_key(|(_, mark)| !mark.is_first);
+        for (at, mark) in marks {
+            if !mark.words.is_empty()
+                && let Some(label) = labels.place(at, &mark.words)
+            {
+                write_words(svg, label, &mark.words);
+            }
+        }
     }
 
     fn write_axes(&self, svg: &mut String, across: &Axis, up: &Axis) {
@@ -152,6 +192,25 @@ impl Chart {
     }
 }
 
+/// A mark at `at`, of a line's kind.
+fn write_mark(svg: &mut String, kind: usize, (x, y): (f64, f64)) {
+    let _ = writeln!(
+        svg,
+        "<circle class=\"mark l{kind}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"#ffffff\" stroke=\"{}\"/>",
+        STROKES[kind].0
+    );
+}
+
+/// Words where their label is.
+fn write_words(svg: &mut String, label: Label, words: &str) {
+    let Label { anchor, x, y } = label;
+    let _ = writeln!(
+        svg,
+        "<text class=\"tick {anchor}\" text-anchor=\"{anchor}\" fill=\"{INK}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>",
+        escaped(words)
+    );
+}
+
 fn horizontal(place: f64) -> f64 {
     LEFT + place * (WIDTH - LEFT - RIGHT)
 }
@@ -187,30 +246,6 @@ fn write_line(svg: &mut String, kind: usize, line: &Line, across: &Axis, up: &Ax
     }
 }
 
-fn write_marks(svg: &mut String, kind: usize, line: &Line, across: &Axis, up: &Axis) {
-    let marks = line.marks.iter().flatten();
-    for ((x, y), words) in line.points.iter().zip(marks) {
-        let (Some(x), Some(y)) = (across.place(*x), up.place(*y)) else {
-            continue;
-        };
-        let (x, y) = (horizontal(x), vertical(y));
-        let _ = write!(
-            svg,
-            "<circle class=\"mark l{kind}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"#ffffff\" stroke=\"{}\"/>",
-            STROKES[kind].0
-        );
-        if !words.is_empty() {
-            let _ = write!(
-                svg,
-                "<text class=\"tick middle\" text-anchor=\"middle\" fill=\"{INK}\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
-                y - 7.0,
-                escaped(words)
-            );
-        }
-        svg.push('\n');
-    }
-}
-
 fn path_of(kind: usize, path: &str) -> String {
     let (colour, dashes) = STROKES[kind];
     format!(
@@ -240,6 +275,13 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn marked(words: &str, is_first: bool) -> Mark {
+        Mark {
+            words: words.to_owned(),
+            is_first,
+        }
+    }
 
     fn side(scale: Scale) -> Side {
         Side {
@@ -272,6 +314,7 @@ mod tests {
                 points: vec![(0.0, 1.0), (1.0, 2.0), (2.0, 0.0), (3.0, 3.0), (4.0, 4.0)],
                 marks: None,
             }],
+            others: Vec::new(),
         };
         let html = chart.to_html();
         assert!(html.contains("a &lt; b") && !html.contains("a < b"));
@@ -297,6 +340,7 @@ mod tests {
                 line("writes", vec![(1.0, f64::NAN), (2.0, 2.0), (3.0, f64::NAN)]),
                 line("trims", vec![(1.0, 0.0), (2.0, f64::NAN)]),
             ],
+            others: Vec::new(),
         };
         let html = chart.to_html();
         assert_eq!(html.matches("class=\"dot ").count(), 1, "{html}");
@@ -310,17 +354,67 @@ mod tests {
         let line = |name: &str| Line {
             name: name.to_owned(),
             points: vec![(1.0, 1.0), (2.0, 2.0)],
-            marks: Some(vec![String::new(), format!("{name} knee")]),
+            marks: Some(vec![
+                marked("", false),
+                marked(&format!("{name} knee"), false),
+            ]),
         };
         let chart = Chart {
             title: "sweep".to_owned(),
             across: side(Scale::FromZero),
             up: side(Scale::Log),
             lines: vec![line("a"), line("b")],
+            others: Vec::new(),
         };
         let html = chart.to_html();
         let last_line = html.rfind("class=\"line").unwrap();
         assert!(last_line < html.find(">a knee<").unwrap(), "{html}");
+    }
+
+    #[test]
+    fn charts_that_hold_the_same_have_one_scale() {
+        let chart = |own, others| Chart {
+            title: "mix".to_owned(),
+            across: side(Scale::FromZero),
+            up: side(Scale::FromZero),
+            lines: vec![Line {
+                name: "reads".to_owned(),
+                points: vec![own],
+                marks: None,
+            }],
+            others: vec![others],
+        };
+        let grid = |chart: Chart| {
+            let html = chart.to_html();
+            let lines = html.lines().filter(|line| line.contains("class=\"grid\""));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (one, two) = ((3.0, 40.0), (10.0, 7.0));
+        assert_eq!(grid(chart(one, two)), grid(chart(two, one)));
+        assert_ne!(grid(chart(one, two)), grid(chart(one, one)));
+    }
+
+    #[test]
+    fn what_is_special_has_its_words_before_others() {
+        let chart = Chart {
+            title: "sweep".to_owned(),
+            across: side(Scale::FromZero),
+            up: side(Scale::Log),
+            lines: vec![Line {
+                name: "a".to_owned(),
+                points: (0..9).map(|nth| (100.0 + f64::from(nth), 1.0)).collect(),
+                marks: Some(
+                    (0..9)
+                        .map(|nth| marked(&format!("point {nth}"), nth == 8))
+                        .collect(),
+                ),
+            }],
+            others: Vec::new(),
+        };
+        let html = chart.to_html();
+        assert_eq!(html.matches("class=\"mark").count(), 9, "{html}");
+        assert!(html.contains(">point 8<"), "{html}");
+        assert!(html.matches(">point ").count() < 9, "{html}");
     }
 
     #[test]
@@ -358,6 +452,7 @@ mod tests {
             across: side(Scale::FromZero),
             up: side(Scale::Log),
             lines: Vec::new(),
+            others: vec![(1.0, 1.0)],
         };
         assert_eq!(chart.to_html(), "");
     }

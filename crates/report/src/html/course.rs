@@ -1,10 +1,13 @@
 //! How each stage went, second by second.
 
+use std::ptr;
+
 use fathom_record::{IntervalDirection, IntervalRecord, Record, StageRecord};
 
 use super::axis::Scale;
 use super::chart::{Chart, Line, Side};
 use crate::format::{rate, short_mean};
+use crate::repeats::stages_with_repeats;
 use crate::summary::stage_or_repeat;
 
 type Figure = fn(&IntervalDirection) -> u64;
@@ -20,9 +23,15 @@ const DIRECTIONS: [(&str, OfSecond); 3] = [
 pub(super) fn section(record: &Record, most: usize) -> String {
     let seen = |stage: &&StageRecord| stage.intervals.len() > 1;
     let stages: Vec<&StageRecord> = record.stages.iter().filter(seen).collect();
+    let repeated = stages_with_repeats(record);
     let first = stages.iter().take(most);
     let charts: String = first
-        .map(|stage| charts(&stage_or_repeat(record, stage), stage))
+        .map(|stage| {
+            let all = repeated.iter().map(|(_, repeats)| repeats);
+            let mut with_it = all.filter(|repeats| repeats.iter().any(|it| ptr::eq(*it, *stage)));
+            let repeats = with_it.next().map_or(&[][..], Vec::as_slice);
+            charts(&stage_or_repeat(record, stage), stage, repeats)
+        })
         .collect();
     if charts.is_empty() {
         return String::new();
@@ -38,7 +47,51 @@ pub(super) fn section(record: &Record, most: usize) -> String {
     format!("<h2>Over time</h2>\n{left_out}{charts}")
 }
 
-fn charts(name: &str, stage: &StageRecord) -> String {
+/// What a chart shows, how its figures are laid, their unit, and one in words.
+type Upright = (&'static str, Scale, &'static str, fn(f64) -> String);
+
+/// The charts of a stage, on the scales that `repeats` of it need, so that theirs can be laid beside it.
+fn charts(name: &str, stage: &StageRecord, repeats: &[&StageRecord]) -> String {
+    const SIDES: [Upright; 3] = [
+        ("I/Os a second", Scale::FromZero, "IOPS", rate),
+        ("throughput", Scale::FromZero, "MiB/s", rate),
+        ("latency of each second", Scale::Log, "latency", short_mean),
+    ];
+    let mut others: [Vec<(f64, f64)>; 3] = Default::default();
+    for repeat in repeats {
+        for (others, lines) in others.iter_mut().zip(drawn(repeat)) {
+            others.extend(corners(&lines).into_iter().flatten());
+        }
+    }
+    let charts = SIDES.into_iter().zip(drawn(stage)).zip(others);
+    let charts = charts.map(|(((what, scale, label, figure), lines), others)| {
+        let chart = Chart {
+            title: format!("{name}: {what}"),
+            across: time(),
+            up: of(scale, label, figure),
+            lines,
+            others,
+        };
+        chart.to_html()
+    });
+    charts.collect()
+}
+
+/// The least and the most of what is drawn along each side.
+fn corners(lines: &[Line]) -> Option<[(f64, f64); 2]> {
+    let points = lines.iter().flat_map(|line| &line.points);
+    let points = points.filter(|(_, figure)| *figure > 0.0);
+    points.fold(None, |corners, point| {
+        let [least, most] = corners.unwrap_or([*point; 2]);
+        Some([
+            (least.0.min(point.0), least.1.min(point.1)),
+            (most.0.max(point.0), most.1.max(point.1)),
+        ])
+    })
+}
+
+/// The lines of a stage's rates, of its throughput and of its latency.
+fn drawn(stage: &StageRecord) -> [Vec<Line>; 3] {
     let rates = lines(&stage.intervals, |seconds, figures| {
         figures.ios as f64 / seconds
     });
@@ -63,25 +116,7 @@ fn charts(name: &str, stage: &StageRecord) -> String {
             ..line
         }));
     }
-    let chart = |what: &str, up: Side, lines: Vec<Line>| {
-        let chart = Chart {
-            title: format!("{name}: {what}"),
-            across: time(),
-            up,
-            lines,
-        };
-        chart.to_html()
-    };
-    [
-        chart("I/Os a second", of(Scale::FromZero, "IOPS", rate), rates),
-        chart("throughput", of(Scale::FromZero, "MiB/s", rate), mebibytes),
-        chart(
-            "latency of each second",
-            of(Scale::Log, "latency", short_mean),
-            latency,
-        ),
-    ]
-    .concat()
+    [rates, mebibytes, latency]
 }
 
 fn of(scale: Scale, label: &'static str, figure: fn(f64) -> String) -> Side {

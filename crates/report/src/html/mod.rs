@@ -6,6 +6,7 @@
 mod axis;
 mod chart;
 mod course;
+mod labels;
 mod nines;
 mod storage;
 mod sweep;

@@ -64,6 +64,7 @@ fn chart(name: &str, repeats: &[&StageRecord]) -> String {
             ticks: None,
         },
         lines,
+        others: Vec::new(),
     };
     chart.to_html()
 }

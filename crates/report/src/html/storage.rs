@@ -95,6 +95,7 @@ fn over_time(name: &str, stage: &StageRecord) -> String {
                 ticks: None,
             },
             lines,
+            others: Vec::new(),
         };
         html.push_str(&chart.to_html());
     }

@@ -4,7 +4,7 @@ use fathom_record::{CurveRecord, PointRecord, SweepRecord};
 use fathom_units::{Bytes, group_digits};
 
 use super::axis::Scale;
-use super::chart::{Chart, LINES, Line, Side};
+use super::chart::{Chart, LINES, Line, Mark, Side};
 use super::text::{row, table};
 use crate::format::{mebibytes, rate, short_mean, short_time};
 
@@ -37,6 +37,7 @@ pub(super) fn section(sweep: &SweepRecord) -> String {
                 ticks: None,
             },
             lines: curves.iter().map(line).collect(),
+            others: Vec::new(),
         };
         chart.to_html()
     });
@@ -51,9 +52,13 @@ fn is_knee(curve: &CurveRecord, point: &PointRecord) -> bool {
 
 fn line(curve: &CurveRecord) -> Line {
     let points = curve.points.iter();
-    let words = |point: &PointRecord| {
-        let knee = if is_knee(curve, point) { " knee" } else { "" };
-        format!("{}{knee}", group_digits(point.outstanding))
+    let mark = |point: &PointRecord| {
+        let is_knee = is_knee(curve, point);
+        let knee = if is_knee { " knee" } else { "" };
+        Mark {
+            words: format!("{}{knee}", group_digits(point.outstanding)),
+            is_first: is_knee,
+        }
     };
     Line {
         name: if curve.name.is_empty() {
@@ -61,7 +66,7 @@ fn line(curve: &CurveRecord) -> Line {
         } else {
             curve.name.clone()
         },
-        marks: Some(points.clone().map(words).collect()),
+        marks: Some(points.clone().map(mark).collect()),
         points: points
             .map(|point| (point.iops, point.latency_p99_ns as f64))
             .collect(),

@@ -173,36 +173,40 @@ impl NeedBeside {
         lines.map(|line| &line.outcome)
     }
 
-    /// [`Self::met`] in words, with how many figures it rests on.
+    /// [`Self::met`] in words, with how many figures it rests on; what is unknown is counted apart.
     pub fn verdict(&self) -> String {
         let count = |is: fn(&Outcome) -> bool| self.outcomes().filter(|it| is(it)).count();
         let passed = count(|it| matches!(it, Outcome::Pass));
         let failed = count(|it| matches!(it, Outcome::Fail(_)));
         let open = count(|it| matches!(it, Outcome::Open(_)));
         let unknown = count(|it| matches!(it, Outcome::Unknown(_)));
-        let missing = self
-            .parts
-            .iter()
-            .filter(|part| part.lines.is_empty())
-            .count();
+        let missing = self.parts.iter().filter(|part| part.lines.is_empty());
+        let missing = missing.count();
+        let pass = figures(passed, ["passes", "pass"]);
         let mut words = match self.met() {
-            Met::Yes if passed == 1 => "MET: 1 figure passes".to_owned(),
-            Met::Yes => format!("MET: {passed} figures pass"),
-            Met::No => format!("NOT MET: {failed} of {} figures fail", passed + failed),
-            Met::Unknown if missing > 0 => {
-                format!(
-                    "UNKNOWN: of {missing} of {} loads the record has nothing",
-                    self.parts.len()
-                )
+            Met::Yes => format!("MET: {pass}"),
+            Met::No if passed == 0 => format!("NOT MET: {}", figures(failed, ["fails", "fail"])),
+            Met::No => {
+                let fail = if failed == 1 { "fails" } else { "fail" };
+                format!("NOT MET: {failed} of {} figures {fail}", passed + failed)
             }
-            Met::Unknown => {
-                format!("UNKNOWN: none fails, {passed} pass, {open} that must pass are unknown")
-            }
+            Met::Unknown if passed == 0 => "UNKNOWN: no figure passes, none fails".to_owned(),
+            Met::Unknown => format!("UNKNOWN: {pass}, none fails"),
         };
+        let are = |count: usize| if count == 1 { "is" } else { "are" };
+        if open > 0 {
+            let are = are(open);
+            let _ = write!(words, "; {open} more that must pass {are} unknown");
+        }
+        if missing > 0 {
+            let loads = self.parts.len();
+            let _ = write!(words, "; of {missing} of {loads} loads nothing is known");
+        }
         if unknown > 0 {
             let _ = write!(
                 words,
-                "; {unknown} that no goal or rate is set for are unknown"
+                "; {unknown} more that no goal or rate is set for {} unknown",
+                are(unknown)
             );
         }
         words
@@ -226,6 +230,14 @@ impl Part {
             self.role.name(),
             self.period.name()
         )
+    }
+}
+
+/// `1 figure passes`, `7 figures pass`.
+fn figures(count: usize, [one, several]: [&str; 2]) -> String {
+    match count {
+        1 => format!("1 figure {one}"),
+        count => format!("{count} figures {several}"),
     }
 }
 

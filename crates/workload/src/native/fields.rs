@@ -296,6 +296,11 @@ impl<'v, 'i> Fields<'v, 'i> {
         self.span.clone()
     }
 
+    /// Whether it has no key.
+    pub(super) fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
     /// The value of `key`, which is a known one from now on.
     pub(super) fn get(&mut self, key: &'static str) -> Option<&'v Value<'i>> {
         if !self.known.contains(&key) {

@@ -157,7 +157,8 @@ impl Reader<'_> {
         let work = fields.get("file_work");
         features.file_work = work.and_then(|value| self.file_work(value)).map(Box::new);
         features.replay = fields.get("trace").and_then(|value| self.trace(value));
-        features.trace_to = fields.get("trace_to").and_then(|value| self.text(value));
+        let trace_to = fields.get("trace_to");
+        features.trace_to = trace_to.and_then(|value| self.trace_path(value));
     }
 
     /// `{ pre_read = true, sync_range = { every = 8, write = true } }`.
@@ -249,15 +250,15 @@ impl Reader<'_> {
 
     /// A path, or a table with it.
     fn trace(&mut self, value: &Value<'_>) -> Option<Replay> {
-        if let Some(path) = value.get_ref().as_str() {
+        if value.get_ref().as_str().is_some() {
             return Some(Replay {
-                path: path.to_owned(),
+                path: self.trace_path(value)?,
                 ..Replay::default()
             });
         }
         let mut replay = Replay::default();
         let mut fields = self.fields(value, "a trace")?;
-        match fields.get("path").map(|value| self.text(value)) {
+        match fields.get("path").map(|value| self.trace_path(value)) {
             Some(path) => replay.path = path?,
             None => self.error(fields.span(), "the trace has no path", "add `path`"),
         }
@@ -298,12 +299,12 @@ impl Reader<'_> {
             scale: 100,
             passes: 1,
         };
-        if let Some(path) = value.get_ref().as_str() {
-            path.clone_into(&mut part.path);
+        if value.get_ref().as_str().is_some() {
+            part.path = self.trace_path(value)?;
             return Some(part);
         }
         let mut fields = self.fields(value, "a trace to merge")?;
-        match fields.get("path").map(|value| self.text(value)) {
+        match fields.get("path").map(|value| self.trace_path(value)) {
             Some(path) => part.path = path?,
             None => self.error(fields.span(), "the trace has no path", "add `path`"),
         }
@@ -319,6 +320,17 @@ impl Reader<'_> {
         }
         fields.finish(self);
         Some(part)
+    }
+
+    /// Where a trace stands, or is to stand.
+    fn trace_path(&mut self, value: &Value<'_>) -> Option<String> {
+        let path = self.text(value)?;
+        if path.is_empty() {
+            let hint = "name its file, or leave the key out";
+            self.error(value.span(), "the path of the trace is empty", hint);
+            return None;
+        }
+        Some(path)
     }
 
     /// Times of a trace, in percent of what they are.

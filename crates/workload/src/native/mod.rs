@@ -42,6 +42,7 @@ mod file_set_tests;
 mod foreign;
 mod handling;
 mod lines;
+mod names;
 mod pacing;
 mod placement;
 mod process;
@@ -56,6 +57,7 @@ mod verify;
 mod words;
 mod writer;
 
+pub use names::{named, write_named};
 pub(crate) use reader::read_with_targets;
 pub use reader::{read, read_written};
 pub use writer::{from_json, to_json, write};

@@ -373,6 +373,9 @@ impl Reader<'_> {
         let ios = fields.get("ios").map(|value| self.count(value));
         let passes = fields.get("passes").map(|value| self.count(value));
         let over = fields.get("start_over").map(|value| self.truth(value));
+        if fields.is_empty() {
+            self.error(value.span(), "the measure says nothing", MEASURES);
+        }
         fields.finish(self);
         let time_alone = time.is_some() && bytes.is_none() && ios.is_none() && passes.is_none();
         Some(Measure {

@@ -34,7 +34,7 @@ pub(super) fn check(job: &Job, found: &mut Found) {
             found.add("calls", message, "leave it out, or use `io_uring`");
         }
     }
-    if job.backend == IoUring && !matches!(calls.polled, 0 | 100) {
+    if job.backend == IoUring && (1..100).contains(&calls.polled) {
         let message = "of its I/Os some are polled for and some are not";
         let hint = "give 0 or 100, or use the backend `sync`";
         found.add("calls", message, hint);

@@ -260,6 +260,35 @@ fn limits_are_kept() {
     );
 }
 
+#[test]
+fn one_mistake_is_told_once() {
+    for (line, told) in [
+        (
+            "calls = { polled = 101 }",
+            "job `stage 1`: 101 % of its I/Os are polled for; give 0 to 100",
+        ),
+        (
+            "trace = ''",
+            "the path of the trace is empty; name its file, or leave the key out",
+        ),
+        (
+            "trace = { path = '/a', merge = [''] }",
+            "the path of the trace is empty; name its file, or leave the key out",
+        ),
+        (
+            "trace_to = ''",
+            "the path of the trace is empty; name its file, or leave the key out",
+        ),
+        (
+            "measure = {}",
+            "the measure says nothing; write it like \"60s\", \"10GiB\", \"one-pass\" or { ios = 1000 }",
+        ),
+    ] {
+        let text = format!("target = '/f'\n[[stage]]\nmeasure = '1s'\n[[stage.job]]\n{line}");
+        check_refused(&text, &[&format!("5: {told}")]);
+    }
+}
+
 /// Lines of one job, each with its complaint.
 #[test]
 fn what_is_meant_is_said_in_the_hint() {

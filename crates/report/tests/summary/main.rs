@@ -1,0 +1,9 @@
+//! The end of a run as a person sees it.
+
+mod figures;
+mod names;
+mod notes;
+mod records;
+mod repeats;
+mod storage;
+mod sweeps;
