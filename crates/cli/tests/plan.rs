@@ -205,7 +205,7 @@ fn wrong_files_and_amounts_are_told() {
     let nothing = nothing.to_str().expect("a path of ours");
     let text = "name = \"a\"\n[[volume]]\nname = \"v\"\n[[volume.period]]\nname = \"peak\"\nthroughput = \"0MB/s\"\n";
     std::fs::write(nothing, text).expect("a profile is written");
-    std::fs::write(folder.path().join("bytes.toml"), [0xff, 0xfe, 0x00])
+    std::fs::write(folder.path().join("bytes.toml"), [0xff, 0xff, 0x00])
         .expect("bytes are written");
     let unknown = folder.path().join("unknown.toml");
     let unknown = unknown.to_str().expect("a path of ours");

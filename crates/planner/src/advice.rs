@@ -187,8 +187,9 @@ fn depth(
         _ => String::new(),
     };
     let of = if machines > 1 { " of each machine" } else { "" };
+    let drive = if depth == 1 { "drives" } else { "drive" };
     Some(format!(
-        "{} outstanding{of}{each} drive it at a mean of {latency} each (media latency: assumed), or as many threads \
+        "{} outstanding{of}{each} {drive} it at a mean of {latency} each (media latency: assumed), or as many threads \
          that wait for each I/O",
         ios(depth)
     ))

@@ -128,7 +128,7 @@ usage: fathom iometer /c FILE.icf [/r RESULTS.csv] [/t SECONDS] [OPTIONS]
   --manager NAME      the one manager whose workers run
   --percentiles FILE  file that percentiles are added to
   --map FROM=TO       where a drive, folder or disk is here: --map 'D:=/mnt/d'
-  --destroy-data=DEV  allow writing to a block device
+  --destroy-data=NAME allow writing to a block device
   --record            keep the run among those of `fathom runs`
 "
 }
