@@ -34,6 +34,7 @@ pub fn ask_all(requests: &[(Address, Request)], stop: &StopFlag) -> Vec<Result<A
     let hosts: Vec<_> = (requests.iter().map(|(address, _)| address.host().name)).collect();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _over = Over(&over);
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 if stop.is_requested() {
@@ -51,12 +52,19 @@ pub fn ask_all(requests: &[(Address, Request)], stop: &StopFlag) -> Vec<Result<A
             })
             .collect();
         let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-        let answers = joined
+        joined
             .map(|answer| answer.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect();
-        over.store(true, Ordering::Relaxed);
-        answers
+            .collect()
     })
+}
+
+/// Says so when all conversations are over, however they ended: whoever looks for signals meanwhile is waited for.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// What the conversations share.
