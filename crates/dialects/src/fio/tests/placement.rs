@@ -134,12 +134,18 @@ fn placements_reach_the_job() {
         sequence.distribution[0].to_string(),
         "sequence:2,0,1:stride"
     );
-    let ranges = rules("rw=randrw\nbsrange=1k-4k,8k-2k").ranges;
-    let bounds = ranges.map(|range| range.map(|range| (range.least.get(), range.most.get())));
-    assert_eq!(
-        bounds,
-        [Some((1024, 4096)), Some((2048, 8192)), Some((2048, 8192))]
-    );
+    let (less, more) = (Some((1024, 4096)), Some((2048, 8192)));
+    for (text, expected) in [
+        ("1k-4k,8k-2k", [less, more, more]),
+        ("1k-4k,", [less, None, None]),
+        (",1k-4k", [None, less, less]),
+        ("1k-4k,,2k-8k", [less, None, more]),
+        ("1k-4k\nbsrange=,2k-8k,", [less, more, less]),
+    ] {
+        let ranges = rules(&format!("rw=randrw\nbsrange={text}")).ranges;
+        let bounds = ranges.map(|range| range.map(|it| (it.least.get(), it.most.get())));
+        assert_eq!(bounds, expected, "{text}");
+    }
     let identical = rules("rw=randread:4\nrw_sequencer=identical");
     assert_eq!(identical.between, Between::Identical);
     let zones = rules("rw=read\nzonemode=strided\nzonesize=64k\nzoneskip=1m").zones;
