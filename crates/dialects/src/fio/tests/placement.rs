@@ -105,6 +105,25 @@ fn maps_that_would_be_too_large_are_told() {
     check_warning("rw=randread\nsize=1t", &[]);
 }
 
+/// As with `bs`, an empty part leaves its direction as it was.
+#[test]
+fn ranges_of_sizes_are_of_directions() {
+    let (less, more) = (Some((1024, 4096)), Some((2048, 8192)));
+    for (text, expected) in [
+        ("1k-4k,8k-2k", [less, more, more]),
+        ("1k-4k,", [less, None, None]),
+        (",1k-4k", [None, less, less]),
+        ("1k-4k,,2k-8k", [less, None, more]),
+        ("1k-4k\nbsrange=,2k-8k,", [less, more, less]),
+    ] {
+        let ranges = placed(&format!("rw=randrw\nbsrange={text}"))
+            .unwrap_or_else(|| panic!("{text}"))
+            .ranges;
+        let bounds = ranges.map(|range| range.map(|it| (it.least.get(), it.most.get())));
+        assert_eq!(bounds, expected, "{text}");
+    }
+}
+
 #[test]
 fn placements_reach_the_job() {
     let rules = |options: &str| *placed(options).unwrap_or_else(|| panic!("{options}"));
@@ -134,18 +153,6 @@ fn placements_reach_the_job() {
         sequence.distribution[0].to_string(),
         "sequence:2,0,1:stride"
     );
-    let (less, more) = (Some((1024, 4096)), Some((2048, 8192)));
-    for (text, expected) in [
-        ("1k-4k,8k-2k", [less, more, more]),
-        ("1k-4k,", [less, None, None]),
-        (",1k-4k", [None, less, less]),
-        ("1k-4k,,2k-8k", [less, None, more]),
-        ("1k-4k\nbsrange=,2k-8k,", [less, more, less]),
-    ] {
-        let ranges = rules(&format!("rw=randrw\nbsrange={text}")).ranges;
-        let bounds = ranges.map(|range| range.map(|it| (it.least.get(), it.most.get())));
-        assert_eq!(bounds, expected, "{text}");
-    }
     let identical = rules("rw=randread:4\nrw_sequencer=identical");
     assert_eq!(identical.between, Between::Identical);
     let zones = rules("rw=read\nzonemode=strided\nzonesize=64k\nzoneskip=1m").zones;
