@@ -1,5 +1,6 @@
 //! A whole run: look, hold, lay out, measure stage by stage, clean up.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
 
 use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
@@ -7,7 +8,7 @@ use fathom_record::{
     Event, EventSink, InMemory, StageResult, TargetFacts, resolved_stage, stage_record,
 };
 use fathom_units::{Nanos, group_digits};
-use fathom_workload::{ExistingFiles, Stage, Workload};
+use fathom_workload::{ExistingFiles, Job, Stage, Workload};
 
 use crate::file_sets::{FileSets, clean};
 use crate::holes::Holes;
@@ -341,13 +342,32 @@ fn pause(time: Nanos, stop: &StopFlag) {
     }
 }
 
-/// Removes the regular files of jobs that ask for it; native jobs may ask for our own files alone.
+/// The last stage that writes an object and keeps it, by the object's index.
+fn kept(workload: &Workload, plan: &Plan) -> BTreeMap<usize, usize> {
+    let keeps = |(_, (_, job)): &(usize, (usize, &Job))| !job.unlink && job.mix.changes_data();
+    let jobs = workload.jobs().enumerate().filter(keeps);
+    let objects = jobs.flat_map(|(index, (stage, _))| {
+        let objects = plan.targets.jobs[index].objects.iter();
+        objects.map(move |object| (*object, stage))
+    });
+    // Stages come in order, and the last one counts.
+    objects.collect()
+}
+
+/// Removes the regular files of jobs that ask for it, but for those that a later stage writes and keeps; native jobs may ask for
+/// our own files alone.
 fn unlink(workload: &Workload, plan: &Plan) {
-    for (index, (_, job)) in workload.jobs().enumerate() {
+    if !workload.jobs().any(|(_, job)| job.unlink) {
+        return;
+    }
+    let kept = kept(workload, plan);
+    for (index, (stage, job)) in workload.jobs().enumerate() {
         if !job.unlink {
             continue;
         }
-        for object in &plan.targets.jobs[index].objects {
+        let objects = plan.targets.jobs[index].objects.iter();
+        let is_kept = |object: &usize| kept.get(object).is_some_and(|last| *last > stage);
+        for object in objects.filter(|object| !is_kept(object)) {
             let (full, existing) = match &plan.targets.objects[*object].kind {
                 Kind::File { full, existing } => (full, existing),
                 Kind::Directory {

@@ -5,10 +5,10 @@ mod common;
 
 use std::path::Path;
 
-use common::{Told, job, run_jobs, workload};
+use common::{Told, job, run_jobs, stage, workload};
 use fathom_engine::{ExitClass, RunOptions, StopFlag, run};
 use fathom_units::Bytes;
-use fathom_workload::{ExistingFiles, Mix, Place};
+use fathom_workload::{ExistingFiles, Job, Mix, Place};
 
 fn names_in(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).unwrap();
@@ -97,6 +97,32 @@ fn files_are_unlinked_where_the_job_asks_for_it() {
     unlinked.unlink = true;
     run_jobs(vec![unlinked]).unwrap();
     assert_eq!(names_in(directory.path()), [""; 0]);
+}
+
+/// A file that a later stage writes is that stage's.
+#[test]
+fn files_stay_that_a_later_stage_writes() {
+    for (second, stays) in [(Mix::WRITE, true), (Mix::READ, false)] {
+        let directory = tempfile::tempdir().unwrap();
+        let first = Job {
+            unlink: true,
+            ..job(&directory.path().join("file"), Bytes::mib(1))
+        };
+        let second = Job {
+            unlink: false,
+            mix: second,
+            ..first.clone()
+        };
+        let mut planned = workload(vec![first.clone()]);
+        planned.stages.push(stage("second", vec![second]));
+        let (options, stop) = (RunOptions::default(), StopFlag::new());
+        run(&planned, &options, &stop, &mut Told::default()).unwrap();
+        assert_eq!(directory.path().join("file").exists(), stays);
+        // In the other order it is removed.
+        planned.stages.reverse();
+        run(&planned, &options, &stop, &mut Told::default()).unwrap();
+        assert_eq!(names_in(directory.path()), [""; 0]);
+    }
 }
 
 #[test]

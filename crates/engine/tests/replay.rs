@@ -126,19 +126,30 @@ fn a_trace_is_scaled_skipped_and_redirected() {
 
 #[test]
 fn what_was_recorded_is_replayed() {
+    for data_only in [false, true] {
+        check_recorded(data_only);
+    }
+}
+
+#[track_caller]
+fn check_recorded(data_only: bool) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");
     let trace = directory.path().join("trace").display().to_string();
     let mut recorded = job(&path, Bytes::mib(1));
     recorded.mix = Mix::WRITE;
-    recorded.sync.fsync_every = 50;
+    if data_only {
+        recorded.sync.fdatasync_every = 50;
+    } else {
+        recorded.sync.fsync_every = 50;
+    }
     recorded.features.trace_to = Some(trace.clone());
     let first = run_jobs(vec![recorded.clone()]).unwrap();
     let mut reader = open(&trace);
     let (mut ios, mut syncs) = (0, 0);
     while let Some(entry) = reader.next_entry().unwrap() {
         ios += u64::from(matches!(entry.action, TraceAction::Io { .. }));
-        syncs += u64::from(matches!(entry.action, TraceAction::Sync { .. }));
+        syncs += u64::from(entry.action == TraceAction::Sync { data_only });
     }
     assert_eq!((ios, syncs), (256, 5));
     assert_eq!(reader.files(), [path.display().to_string()]);

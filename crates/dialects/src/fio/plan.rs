@@ -11,6 +11,7 @@ use fathom_workload::{
 
 use super::command_line::CommandLine;
 use super::context::{Files, ReadContext};
+use super::ends::ends;
 use super::features;
 use super::fitting::fitting;
 use super::input::{
@@ -22,7 +23,7 @@ use super::placement::{filling, map_warning, placement};
 use super::replay::{self, Before, Replayed};
 use super::settings::{Amount, Settings, io_log, pace, place_in_section};
 use super::table::{self, Support};
-use super::targets::{self, Clone as JobClone};
+use super::targets::Clone as JobClone;
 use super::verify::{self, StatePlace};
 
 /// Most jobs, clones counted.
@@ -293,7 +294,7 @@ impl<'a> Planner<'a> {
         };
         for number in std::iter::once(0).chain((1..settings.clones).rev()) {
             self.jobs_in_group += 1;
-            let ends = self.ends(settings);
+            let ends = ends(settings, self.stages.iter().flat_map(|stage| &stage.jobs));
             let names = (name, section.name.as_str());
             let clone = clone_of(settings, names, (number, self.seed_of(settings)), &ends);
             let files = self.context.files;
@@ -409,21 +410,6 @@ impl<'a> Planner<'a> {
                 None => error,
             });
         }
-    }
-
-    /// Where the jobs so far leave the ends of their files, for a job that appends to one or begins at a share of it.
-    fn ends(&self, settings: &Settings) -> BTreeMap<String, u64> {
-        let mut ends = BTreeMap::new();
-        let jobs = self.stages.iter().flat_map(|stage| &stage.jobs);
-        for target in jobs
-            .filter(|_| targets::heeds_ends(settings))
-            .flat_map(|job| &job.targets)
-        {
-            let end = target.offset.get() + target.length.map_or(0, Bytes::get);
-            let known: &mut u64 = ends.entry(target.place.path().to_owned()).or_default();
-            *known = end.max(*known);
-        }
-        ends
     }
 
     /// What the next job checks.

@@ -14,6 +14,7 @@ use super::features;
 use super::file_sizes::FileSizes;
 use super::job::{block_range, smallest_block};
 use super::settings::{Amount, Settings};
+use super::short_files::long_enough;
 
 /// Most files that `opendir` finds.
 const MAX_LISTED: usize = 65_536;
@@ -73,6 +74,7 @@ impl Clone<'_> {
         let statuses: Vec<FileStatus> = paths.iter().map(status).collect();
         if settings.size == Amount::Unset && settings.file_size.is_none() {
             let unknown = |(path, status): (&String, &FileStatus)| match status {
+                _ if !diskless && self.ends.contains_key(path) => false,
                 FileStatus::Regular(size) => *size == Bytes::ZERO,
                 // A character device has none.
                 FileStatus::Special(size) => size.is_none(),
@@ -99,13 +101,50 @@ impl Clone<'_> {
         let count = paths.len() as u64;
         let lengths = self.lengths(count);
         let mut targets = Vec::with_capacity(paths.len());
+        let held: Vec<_> = (paths.iter().zip(&statuses))
+            .map(|(path, status)| self.held(path, *status))
+            .collect();
         let files = paths.into_iter().zip(statuses);
         for (number, (file, length)) in files.zip(lengths).enumerate() {
             let size = self.file_size(number as u64, file.1);
             let taken = self.taken_for(count);
             targets.push(self.target(file, (size, taken), length, diagnostics)?);
         }
-        Some(targets)
+        if !diskless && settings.control.handling.must_exist {
+            self.check_is_long_enough(&targets, &held, diagnostics)?;
+        }
+        let name = self.name;
+        Some(long_enough(settings, name, targets, &held, diagnostics))
+    }
+
+    /// Complains of a file that the job would have to make longer and may not, as fio does; `None` after an error.
+    fn check_is_long_enough(
+        &self,
+        targets: &[Target],
+        held: &[Option<u64>],
+        diagnostics: &mut Diagnostics,
+    ) -> Option<()> {
+        let end = |target: &Target| target.offset.get() + target.length.map_or(0, Bytes::get);
+        let mut short = (targets.iter().zip(held))
+            .filter_map(|(target, held)| held.map(|held| (target, held)))
+            .filter(|(target, held)| *held < end(target));
+        let Some((target, held)) = short.next() else {
+            return Some(());
+        };
+        let (path, held) = (target.place.path(), Bytes::new(held));
+        let message = format!("`{path}` ends at {held}, and the job may not make it longer");
+        let hint = "name a file of that size, lower size=, or leave out `allow_file_create=0`";
+        self.refuse(diagnostics, &message, hint);
+        None
+    }
+
+    /// How much a regular file holds that is there, or will by when earlier jobs are done.
+    fn held(&self, path: &str, status: FileStatus) -> Option<u64> {
+        let made = self.ends.get(path).copied().unwrap_or(0);
+        match status {
+            FileStatus::Regular(size) => Some(size.get().max(made)),
+            _ => None,
+        }
     }
 
     /// Files that are written from their start until the file system is full.
@@ -173,6 +212,7 @@ impl Clone<'_> {
             settings.offset_increment,
         ];
         (settings.size == Amount::Unset && settings.file_size.is_none())
+            || settings.control.handling.must_exist
             || settings.file_size.is_some_and(FileSizes::is_range)
             || settings.placement.append
             || amounts.iter().any(|it| matches!(it, Amount::Percent(_)))
@@ -418,9 +458,9 @@ impl Clone<'_> {
         let made = self.ends.get(&path).copied();
         // What a file that is yet to be made has is nothing.
         let (known, there) = match status {
-            FileStatus::Regular(size) => {
-                let size = size.get().max(made.unwrap_or(0));
-                (Some(size), Some(size))
+            FileStatus::Regular(_) => {
+                let held = self.held(&path, status);
+                (held, held)
             }
             FileStatus::Special(size) => (size.map(Bytes::get), size.map(Bytes::get)),
             FileStatus::Missing | FileStatus::Directory => {
@@ -458,6 +498,7 @@ impl Clone<'_> {
                     _ => rest,
                 })
             }
+            (Amount::Unset, None) => self.made_length(&path, status, offset),
             _ => length.filter(|length| *length > 0),
         };
         let length = self.shared(length, offset);
@@ -486,6 +527,17 @@ impl Clone<'_> {
             offset,
             length: length.map(Bytes::new),
         })
+    }
+
+    /// What is used of a file that earlier jobs make, or make longer; `None`: what exists.
+    fn made_length(&self, path: &str, status: FileStatus, offset: Option<u64>) -> Option<u64> {
+        let made = self.ends.get(path).filter(|_| !self.diskless)?;
+        let there = match status {
+            FileStatus::Regular(size) => size.get(),
+            FileStatus::Missing => 0,
+            FileStatus::Directory | FileStatus::Special(_) => return None,
+        };
+        (there < *made).then(|| made.saturating_sub(offset.unwrap_or(0)))
     }
 
     /// Where the part in use begins: `offset`, which is moved up to the next block where it is a percentage, or the end of the
@@ -527,7 +579,7 @@ impl Clone<'_> {
         let settings = self.settings;
         match length {
             // A part of a file that exists ends where the file does.
-            Some(length) if matches!(settings.size, Amount::Percent(_)) => {
+            Some(length) if matches!(settings.size, Amount::Percent(percent) if percent != 100) => {
                 let rest = known.unwrap_or(length).saturating_sub(offset);
                 let block = smallest_block(settings);
                 Some(length.min(rest) / block * block)
@@ -539,12 +591,6 @@ impl Clone<'_> {
             other => other,
         }
     }
-}
-
-/// Whether what a job uses depends on how long earlier jobs left its files.
-pub fn heeds_ends(settings: &Settings) -> bool {
-    let offsets = [settings.size, settings.offset, settings.offset_increment];
-    settings.placement.append || offsets.iter().any(|it| matches!(it, Amount::Percent(_)))
 }
 
 /// `percent` of `size`, rounded down.

@@ -365,7 +365,9 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             0
         };
         self.slots[slot as usize] = Slot {
-            kind: Kind::Sync,
+            kind: Kind::Sync {
+                data_only: operation == Operation::Fdatasync,
+            },
             target,
             tag,
             intended: self.now,

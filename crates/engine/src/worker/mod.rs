@@ -213,7 +213,7 @@ enum Round {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Data(Direction),
-    Sync,
+    Sync { data_only: bool },
 }
 
 /// What is in flight in one slot, in one line of the processor's cache.
@@ -235,7 +235,7 @@ pub(crate) struct Slot {
 
 impl Slot {
     const IDLE: Self = Self {
-        kind: Kind::Sync,
+        kind: Kind::Sync { data_only: false },
         target: 0,
         offset: 0,
         length: 0,
@@ -246,7 +246,7 @@ impl Slot {
     };
 
     fn is_sync(&self) -> bool {
-        self.kind == Kind::Sync
+        matches!(self.kind, Kind::Sync { .. })
     }
 }
 
@@ -613,7 +613,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         if self.parts.schedule.is_some() {
             for index in &self.batch {
                 let slot = &self.slots[*index as usize];
-                if slot.kind != Kind::Sync {
+                if !slot.is_sync() {
                     let could = slot.intended.max(self.full_until);
                     self.lag.add(begun.saturating_sub(could));
                 }

@@ -308,7 +308,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     fn count_error(&mut self, slot: &Slot, errno: i32) {
         let (direction, name) = match slot.kind {
             Kind::Data(direction) => (direction, direction.name()),
-            Kind::Sync => (Direction::Write, "fsync"),
+            Kind::Sync { .. } => (Direction::Write, "fsync"),
         };
         self.last_completion = self.integrated;
         if self.parts.job.features.errors.full_ends && IS_FULL.contains(&errno) {

@@ -96,7 +96,8 @@ impl<'a> Recorder<'a> {
             let slot = &slots[*index as usize];
             let kind = match slot.kind {
                 Kind::Data(direction) => direction.name(),
-                Kind::Sync => "sync",
+                Kind::Sync { data_only: false } => "sync",
+                Kind::Sync { data_only: true } => "datasync",
             };
             self.line(slot.target, kind, slot.offset, slot.length, slot.begun);
         }

@@ -171,12 +171,17 @@ impl Settings {
             wait_after: false,
         };
         for word in words.split(',') {
-            match word.trim() {
+            match word.trim_end() {
                 "wait_before" => range.wait_before = true,
                 "write" => range.write = true,
                 "wait_after" => range.wait_after = true,
                 other => {
-                    let hint = "write wait_before, write or wait_after, such as `write:32`";
+                    let hint = match other.trim() {
+                        "wait_before" | "write" | "wait_after" => {
+                            "fio takes no blank here; leave it out"
+                        }
+                        _ => "write wait_before, write or wait_after, such as `write:32`",
+                    };
                     let message = format!("`{other}` is no value of `sync_file_range`");
                     return reader.refuse(&message, Some(hint.to_owned()));
                 }

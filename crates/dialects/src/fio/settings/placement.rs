@@ -4,7 +4,7 @@ use fathom_units::Bytes;
 use fathom_workload::{Distribution, FileChoice, ZONES_MAX, Zone};
 
 use super::Settings;
-use super::apply::{MAX_BLOCK, set};
+use super::apply::{MAX_BLOCK, set, set_some};
 use super::reader::{Counts, ValueReader};
 use crate::fio::conditioning::ConditioningSettings;
 use crate::fio::values;
@@ -122,7 +122,12 @@ impl Settings {
                 let word = reader.word(&["tausworthe", "tausworthe64", "lfsr"]);
                 set(&mut place.lfsr, word.map(|index| index == 2));
             }
-            "bsrange" => set(&mut place.ranges, reader.size_ranges(MAX_BLOCK)),
+            "bsrange" => {
+                let ranges = reader.size_ranges(MAX_BLOCK).unwrap_or_default();
+                for (slot, range) in place.ranges.iter_mut().zip(ranges) {
+                    set_some(slot, range);
+                }
+            }
             "bs_unaligned" => set(&mut place.unaligned, reader.switch()),
             "bs_is_seq_rand" => set(&mut place.by_order, reader.switch()),
             "zonemode" => match reader.word(&["none", "strided", "zbd"]) {
@@ -190,12 +195,11 @@ impl Settings {
 
 impl PlacementSettings {
     fn read_distribution(&mut self, reader: &mut ValueReader<'_>) {
-        const WORDS: [&str; 8] = [
+        const WORDS: [&str; 7] = [
             "random",
             "zipf",
             "pareto",
             "normal",
-            "gauss",
             "zoned",
             "zoned_abs",
             "sequence",

@@ -317,6 +317,127 @@ fn names_and_sizes_of_files() {
     );
 }
 
+/// As in fio, files that are taken as they are and hold no block are left alone, as long as others hold more.
+#[test]
+fn files_that_no_block_fits_into_are_left_out() {
+    let mut files = Memory::default();
+    for (path, size) in [("/d/a", 100_000), ("/d/b", 10_000), ("/d/c", 0)] {
+        let status = FileStatus::Regular(Bytes::new(size));
+        files.statuses.insert(path.to_owned(), status);
+    }
+    let check = |options: &str, expected: &[(&str, Option<u64>)], warning: &str| {
+        let line: Vec<&str> = ["--name=j"].into_iter().chain(options.split(' ')).collect();
+        let found = parts(&files, &line);
+        let found: Vec<_> = (found.iter())
+            .map(|(path, _, length)| (path.as_str(), *length))
+            .collect();
+        assert_eq!(found, expected, "{options}");
+        let warnings = read_in(&files, &line).unwrap().warnings.to_string();
+        assert!(warnings.contains(warning), "{options}: {warnings}");
+    };
+    let a = ("/d/a", None);
+    let more = "no block of 16 KiB fits into are left as found: `/d/b` and 1 more\n";
+    check("--opendir=/d --bs=16k", &[a], more);
+    check("--opendir=/d --bs=16k --rw=randwrite", &[a], more);
+    check("--opendir=/d --bs=4k,16k --rw=randrw", &[a], more);
+    let one = "no block of 4 KiB fits into are left as found: `/d/c`\n";
+    check("--opendir=/d", &[a, ("/d/b", None)], one);
+    check(
+        "--opendir=/d --size=50%",
+        &[("/d/a", Some(49_152)), ("/d/b", Some(4096))],
+        one,
+    );
+    check(
+        "--opendir=/d --size=33%",
+        &[("/d/a", Some(32_768))],
+        "no block of 4 KiB fits into are left as found: `/d/b` and 1 more",
+    );
+    // Sizes that a file is too short for never come.
+    check(
+        "--filename=/d/a:/d/b --bsrange=4k-64k",
+        &[a, ("/d/b", Some(10_000))],
+        "sizes of I/O above 9.77 KiB do not fit",
+    );
+    // What is made longer is used.
+    check(
+        "--filename=/d/a:/d/b --bs=16k --filesize=64k",
+        &[("/d/a", Some(65_536)), ("/d/b", Some(65_536))],
+        "",
+    );
+    // Where none is long enough, the job says so.
+    check("--filename=/d/b --bs=16k", &[("/d/b", None)], "");
+}
+
+/// As in fio, a file that a job makes before the first I/O is as long as that for the jobs behind it.
+#[test]
+fn what_earlier_jobs_make_is_used_whole() {
+    let last = |files: &Memory, first: &str, second: &str| {
+        let line = format!("--name=a --filename=f {first} --name=b --filename=f {second}");
+        let line: Vec<&str> = line.split_whitespace().collect();
+        let input = read_in(files, &line).map_err(|errors| errors.0[0].message.clone())?;
+        let (_, job) = input.workload.jobs().last().unwrap();
+        Ok::<_, String>(job.targets[0].length)
+    };
+    let check = |first: &str, second: &str, expected: Result<Option<u64>, &str>| {
+        let found = last(&Memory::default(), first, second);
+        let expected = expected.map(|it| it.map(Bytes::new)).map_err(str::to_owned);
+        assert_eq!(found, expected, "{first} {second}");
+    };
+    let unknown = Err("job `b`: you need to specify size=");
+    check("--rw=write --size=64k", "--stonewall", Ok(Some(65_536)));
+    check("--rw=write --size=64k", "--rw=randwrite", Ok(Some(65_536)));
+    check("--rw=read --size=64k", "--rw=randread", Ok(Some(65_536)));
+    check("--filesize=64k", "--offset=16k", Ok(Some(49_152)));
+    check(
+        "--rw=write --size=64k --fallocate=truncate",
+        "",
+        Ok(Some(65_536)),
+    );
+    // Nothing gives it a size before the first I/O.
+    check("--rw=write --size=64k --fallocate=none", "", unknown);
+    check("--rw=write --size=64k --fallocate=keep", "", unknown);
+    check(
+        "--rw=read --size=64k --fallocate=none",
+        "",
+        Ok(Some(65_536)),
+    );
+    check("--rw=write --size=64k --ioengine=null", "", unknown);
+    check("--rw=write --size=64k", "--ioengine=null", unknown);
+    let longer = with_file("f", 100_000);
+    assert_eq!(last(&longer, "--size=64k", ""), Ok(None));
+    assert_eq!(
+        last(&with_file("f", 1000), "--size=64k", ""),
+        Ok(Some(Bytes::kib(64)))
+    );
+}
+
+/// As in fio, a job that may make no file makes none longer either.
+#[test]
+fn what_may_not_be_made_is_not_made_longer() {
+    let read = |size: u64, options: &str| {
+        let line = format!("--filename=f --size=64k {options} --name=j --allow_file_create=0");
+        let line: Vec<&str> = line.split_whitespace().collect();
+        let read = read_in(&with_file("f", size), &line);
+        read.map(|_| ())
+            .map_err(|errors| errors.0[0].message.clone())
+    };
+    let expected = "job `j`: `f` ends at 1000 B, and the job may not make it longer";
+    for rw in ["read", "write", "randwrite"] {
+        let options = format!("--rw={rw}");
+        assert_eq!(read(1000, &options), Err(expected.to_owned()), "{rw}");
+        assert_eq!(read(65_536, &options), Ok(()), "{rw}");
+    }
+    assert_eq!(read(1000, "--name=i --rw=write"), Ok(()));
+}
+
+/// All of a file is all of it, whatever fits into it.
+#[test]
+fn a_hundred_percent_of_a_size_is_all_of_it() {
+    let length = |size: &str| job(&format!("filesize=128k\nbs=3k\nsize={size}")).targets[0].length;
+    assert_eq!(length("100%"), Some(Bytes::kib(128)));
+    assert_eq!(length("50%"), Some(Bytes::kib(63)));
+}
+
 #[test]
 fn parts_of_files_that_exist() {
     let mut files = Memory::default();

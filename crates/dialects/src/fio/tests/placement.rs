@@ -105,6 +105,25 @@ fn maps_that_would_be_too_large_are_told() {
     check_warning("rw=randread\nsize=1t", &[]);
 }
 
+/// As with `bs`, an empty part leaves its direction as it was.
+#[test]
+fn ranges_of_sizes_are_of_directions() {
+    let (less, more) = (Some((1024, 4096)), Some((2048, 8192)));
+    for (text, expected) in [
+        ("1k-4k,8k-2k", [less, more, more]),
+        ("1k-4k,", [less, None, None]),
+        (",1k-4k", [None, less, less]),
+        ("1k-4k,,2k-8k", [less, None, more]),
+        ("1k-4k\nbsrange=,2k-8k,", [less, more, less]),
+    ] {
+        let ranges = placed(&format!("rw=randrw\nbsrange={text}"))
+            .unwrap_or_else(|| panic!("{text}"))
+            .ranges;
+        let bounds = ranges.map(|range| range.map(|it| (it.least.get(), it.most.get())));
+        assert_eq!(bounds, expected, "{text}");
+    }
+}
+
 #[test]
 fn placements_reach_the_job() {
     let rules = |options: &str| *placed(options).unwrap_or_else(|| panic!("{options}"));
@@ -133,12 +152,6 @@ fn placements_reach_the_job() {
     assert_eq!(
         sequence.distribution[0].to_string(),
         "sequence:2,0,1:stride"
-    );
-    let ranges = rules("rw=randrw\nbsrange=1k-4k,8k-2k").ranges;
-    let bounds = ranges.map(|range| range.map(|range| (range.least.get(), range.most.get())));
-    assert_eq!(
-        bounds,
-        [Some((1024, 4096)), Some((2048, 8192)), Some((2048, 8192))]
     );
     let identical = rules("rw=randread:4\nrw_sequencer=identical");
     assert_eq!(identical.between, Between::Identical);

@@ -406,10 +406,16 @@ fn files_are_handled_as_asked() {
     check("end_syncfs=1", |job| job.features.files.end_syncfs, true);
     check("create_only=1", |job| job.limits.ios, Some(0));
     check("iomem_align=512", |job| job.depth, 1);
-    check_error(
-        "[j]\nsize=1m\nsync_file_range=all\n",
-        &["`all` is no value of `sync_file_range`"],
-    );
+    for (value, word) in [
+        ("all", "all"),
+        (" write:3", " write"),
+        ("wait_before, write", " write"),
+    ] {
+        check_error(
+            &format!("[j]\nsize=1m\nsync_file_range={value}\n"),
+            &[&format!("`{word}` is no value of `sync_file_range`")],
+        );
+    }
     for line in ["mem=mmaphuge", "iomem=mmaphuge:/a"] {
         check_warning(
             line,

@@ -159,6 +159,10 @@ fn what_fio_refuses_is_refused() {
         &["job `j`: you need to specify size="],
     );
     check_error(
+        "[j]\nsize=1m\nrandom_distribution=gauss\n",
+        &["`gauss` is no value of `random_distribution`"],
+    );
+    check_error(
         "[j]\nsize=1k\n",
         &["job `j`: size too small: 1024 bytes, less than one block of 4096"],
     );

@@ -7,11 +7,16 @@ use super::{Counts, ValueReader};
 use crate::fio::{decimal, table, values};
 
 impl ValueReader<'_> {
-    /// Two sizes with `-` or `:` between them, for reads, writes and trims.
+    /// Two sizes with `-` or `:` between them, for reads, writes and trims. An empty part leaves what was there before.
     pub fn size_ranges(&mut self, most: u64) -> Option<[Option<(u64, u64)>; 3]> {
         let text = self.text()?;
         let mut ranges = Vec::new();
-        for part in text.split([',', '/']).take(3) {
+        let is_separator = |character| matches!(character, ',' | '/');
+        for part in text.split(is_separator).take(3) {
+            if part.is_empty() && !text.chars().all(is_separator) {
+                ranges.push(None);
+                continue;
+            }
             let bounds = part.split_once(['-', ':']);
             let bound = |text: &str, base| {
                 let number = values::number(text, base)?;
@@ -27,10 +32,12 @@ impl ValueReader<'_> {
             };
             self.warn(&number, Counts::Bytes);
             self.warn(&other, Counts::Bytes);
-            ranges.push((first.min(second), first.max(second)));
+            ranges.push(Some((first.min(second), first.max(second))));
         }
-        let last = ranges.last().copied();
-        Some(std::array::from_fn(|way| ranges.get(way).copied().or(last)))
+        let last = ranges.last().copied().flatten();
+        Some(std::array::from_fn(|way| {
+            ranges.get(way).copied().unwrap_or(last)
+        }))
     }
 
     /// Numbers with decimals in rising order, and how many decimals the longest has.
