@@ -269,6 +269,34 @@ fn a_job_that_goes_on_counts_every_wrong_block() {
     assert_eq!(received[1006..], expected[1006..]);
 }
 
+/// Without a header that can be read a reader does not know what stood there, and makes nothing up.
+#[test]
+fn what_is_not_known_is_not_saved_as_expected() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let job = |verify| writer(&path, Backend::Sync, Caching::Buffered, verify);
+    run_all(&[job(phase(Checksum::Sha1, VerifyPhase::Never))], &[]);
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    for at in [3 * 4096, 5 * 4096 + 1000] {
+        file.write_all_at(b"damage", at).unwrap();
+    }
+    let mut verify = phase(Checksum::Sha1, VerifyPhase::AfterPass);
+    verify.seed = HeaderCheck::Ignored;
+    verify.on_mismatch = OnMismatch::GoOn;
+    verify.dump = Some(directory.path().display().to_string());
+    let mut read = job(verify);
+    read.mix = Mix::READ;
+    let (_, told) = run_all(&[read], &[]);
+    let is_there = |name: &str| directory.path().join(name).exists();
+    assert!(is_there("file.12288.received") && !is_there("file.12288.expected"));
+    assert!(is_there("file.20480.received") && is_there("file.20480.expected"));
+    let told = lines(&told);
+    let unknown = told
+        .iter()
+        .filter(|line| line.contains("at 12288 is not known"));
+    assert_eq!(unknown.count(), 1);
+}
+
 #[test]
 fn a_native_job_with_wrong_data_fails_the_run() {
     let directory = tempfile::tempdir().unwrap();

@@ -264,27 +264,38 @@ impl Blocks {
         })
     }
 
-    /// The block that should have been read at `offset` in the place of `received`, as far as that is known: number,
-    /// seed and time are those of the header of its first interval, where they are not `expected`.
-    pub fn expected_block(&self, offset: u64, received: &[u8], expected: Expected) -> Vec<u8> {
+    /// The block that should have been read at `offset` in the place of `received`: number, seed and time are those of the
+    /// first header in it that can be read, where they are not `expected`. Nothing where it is not known what was written:
+    /// no header tells the seed, or fio wrote the block, whose random numbers are its own.
+    pub fn expected_block(
+        &self,
+        offset: u64,
+        received: &[u8],
+        expected: Expected,
+    ) -> Option<Vec<u8>> {
         let mut block = vec![0; received.len()];
         let Expected::Data { number, seed } = expected else {
-            return block;
+            return Some(block);
         };
-        let header = self.intervals.of(received.len() as u32).next();
-        let header = header.and_then(|(_, length)| self.intervals.header(length));
-        let header = header.and_then(|place| Header::read(self.kind, &received[place]).ok());
-        let number = number.or(header.map(|header| header.number));
+        let intervals = self.intervals.of(received.len() as u32);
+        let mut header = None;
+        for (start, length) in intervals {
+            let Some(place) = self.intervals.header(length) else {
+                continue;
+            };
+            let interval = &received[start as usize..(start + length) as usize];
+            if self.may_be_of_fio && FioHeader::read(interval).is_some() {
+                return None;
+            }
+            header = header.or_else(|| Header::read(self.kind, &interval[place]).ok());
+        }
         let seed = seed.or(header.map(|header| header.seed));
+        // A pattern is the same whatever the seed.
+        let seed = seed.or(self.pattern.as_ref().map(|_| 0))?;
+        let number = number.or(header.map(|header| header.number));
         let time = header.map_or(0, |header| header.time_ns);
-        self.fill(
-            offset,
-            number.unwrap_or_default(),
-            seed.unwrap_or_default(),
-            time,
-            &mut block,
-        );
-        block
+        self.fill(offset, number.unwrap_or_default(), seed, time, &mut block);
+        Some(block)
     }
 }
 
@@ -368,5 +379,9 @@ mod tests {
             found(Mix::READ, meta, after, &harmed),
             Some(Fault::Header(HeaderProblem::Sum(..)))
         ));
+        // What fio's random numbers were cannot be told, so what the block should be is not made up.
+        let job = job(Mix::READ);
+        let blocks = Blocks::new(&Verify::new(Checksum::Crc32c), &job, 0).unwrap();
+        assert_eq!(blocks.expected_block(8192, &harmed, expected), None);
     }
 }

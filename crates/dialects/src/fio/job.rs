@@ -715,6 +715,19 @@ pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
         let message = "`read_iolog` overrides `write_iolog`".to_owned();
         say("write_iolog", message, "leave one of them out");
     }
+    for (option, given) in [
+        ("fsync", settings.fsync > 0),
+        ("fdatasync", settings.fdatasync > 0),
+    ] {
+        if given && trace.read.is_some() {
+            let message = format!("`{option}` has no effect with `read_iolog`");
+            say(
+                option,
+                message,
+                "a trace is replayed with the syncs that it holds; end_fsync=1 is heeded",
+            );
+        }
+    }
     if settings.time_based && settings.runtime == Nanos::ZERO {
         let message = "`time_based` requires a runtime, and has no effect without one".to_owned();
         say("time_based", message, "add runtime=");

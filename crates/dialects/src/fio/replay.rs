@@ -321,6 +321,10 @@ impl Replayed {
         let minimum = job.features.minimum.take();
         job.features.minimum = minimum.and_then(|minimum| minimum.only(|way| job.moves(way)));
         job.arrival = Arrival::Closed;
+        // A trace has its own: fio looks whether one is due only where it draws the I/O itself.
+        job.sync.fsync_every = 0;
+        job.sync.fdatasync_every = 0;
+        job.features.files.sync_range = None;
         job.limits = Limits {
             start_delay: job.limits.start_delay,
             runtime: job.limits.runtime,

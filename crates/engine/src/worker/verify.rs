@@ -194,7 +194,8 @@ impl<'a> Verification<'a> {
         if let Some(folder) = &self.verify.dump {
             let right = self.blocks.expected_block(io.offset, block, expected);
             for wrong in &found {
-                self.dump(Path::new(folder), path, wrong, io.offset, (block, &right));
+                let sides = (&*block, right.as_deref());
+                self.dump(Path::new(folder), path, wrong, io.offset, sides);
             }
         }
         self.verdict = Some(match self.verify.on_mismatch {
@@ -203,20 +204,27 @@ impl<'a> Verification<'a> {
         });
     }
 
-    /// Saves what an interval holds and should hold, under fio's names for such files.
+    /// Saves what an interval holds and should hold, as far as that is known, under fio's names for such files.
     fn dump(
         &mut self,
         folder: &Path,
         target: &str,
         wrong: &Mismatch,
         block: u64,
-        (received, expected): (&[u8], &[u8]),
+        (received, expected): (&[u8], Option<&[u8]>),
     ) {
         let start = wrong.offset.saturating_sub(block) as usize;
         let range = start..start + wrong.length as usize;
         let base = Path::new(target).file_name().unwrap_or_default();
         let base = base.to_string_lossy();
-        for (kind, bytes) in [("received", received), ("expected", expected)] {
+        for (kind, bytes) in [("received", Some(received)), ("expected", expected)] {
+            let Some(bytes) = bytes else {
+                self.tell(format!(
+                    "verify: what was written to `{target}` at {} is not known: no {kind} data saved",
+                    wrong.offset
+                ));
+                return;
+            };
             if self.dumped >= 2 * DUMPS_MAX {
                 return;
             }

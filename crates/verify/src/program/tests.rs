@@ -717,7 +717,18 @@ fn what_should_have_been_read_can_be_made_again() {
         number: None,
         seed: None,
     };
-    assert_eq!(blocks.expected_block(8192, &wrong, expected), right);
+    assert_eq!(
+        blocks.expected_block(8192, &wrong, expected),
+        Some(right.clone())
+    );
+    // Without a header to be read nothing tells the seed.
+    wrong[2] ^= 1;
+    assert_eq!(blocks.expected_block(8192, &wrong, expected), None);
+    let expected = Expected::Data {
+        number: None,
+        seed: Some(1),
+    };
+    assert!(blocks.expected_block(8192, &wrong, expected).is_some());
 }
 
 /// Many targets, several passes, a limit of time: what was ended early is not checked.

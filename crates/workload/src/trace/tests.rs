@@ -65,6 +65,23 @@ fn version_two_has_waits() {
     assert_eq!(found, expected);
 }
 
+/// As fio leaves a trace that a second run, or a clone of the job, appends to: it has the first line once more.
+#[test]
+fn a_part_that_was_appended_begins_where_the_one_before_ends() {
+    let text = "fio version 3 iolog\n100 /a add\n150 /a read 0 512\nfio version 3 iolog\n90 /a add\n\
+                95 /a read 512 512\nfio version 3 iolog\n200 /a read 1024 512\n\
+                230 /a sync_file_range 0 0\n";
+    let times = |text: &'static str| {
+        let found = entries(reader(text).unwrap());
+        let times = found.iter().map(|entry| entry.at.map(Nanos::get));
+        times.collect::<Vec<_>>()
+    };
+    let expected = [0, 50_000, 50_000, 55_000, 160_000].map(Some);
+    assert_eq!(times(text), expected);
+    let without_times = "fio version 2 iolog\n/a add\nfio version 2 iolog\n/a read 0 512\n";
+    assert_eq!(times(without_times), [None, None]);
+}
+
 #[track_caller]
 fn check_refused(text: &'static str, expected: &str) {
     let found = reader(text).and_then(|reader| TraceSummary::of(reader, &Replay::default()));

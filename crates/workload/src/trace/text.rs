@@ -11,6 +11,9 @@
 //! A line of version 3 has a time in microseconds, a file name without blanks, an action and, for I/O, offset and length in
 //! bytes. Version 2 has no times, but the action `wait` with microseconds in place of the offset.
 //!
+//! fio appends to a trace that is there, so that the first line stands once more wherever a further run, or a clone of the job,
+//! begins. It also writes lines of `sync_file_range`, which it does not read.
+//!
 //! Source: the sections "Trace file format v2" and "v3" of fio's HOWTO (3.42), and what fio 3.42 writes.
 
 use std::io::{self, BufRead, Read as _, Write};
@@ -30,6 +33,16 @@ const LINE_MAX: u64 = 8192;
 enum Version {
     Two,
     Three,
+}
+
+impl Version {
+    /// The first line of a trace of this version.
+    const fn header(self) -> &'static str {
+        match self {
+            Self::Two => HEADER_V2,
+            Self::Three => HEADER_V3,
+        }
+    }
 }
 
 /// Where a reader of a text trace is.
@@ -95,7 +108,7 @@ impl TextFormat {
             if !self.read_line(input)? {
                 return Ok(None);
             }
-            if self.text.trim().is_empty() {
+            if self.text.trim().is_empty() || self.text.starts_with(self.version.header()) {
                 continue;
             }
             if let Some(entry) = self.entry(files, clock)? {
@@ -136,6 +149,7 @@ impl TextFormat {
         let action = match (action, direction) {
             ("add" | "open" | "close", _) => TraceAction::File,
             ("wait", _) if self.version == Version::Three => return Ok(None),
+            ("sync_file_range", _) => return Ok(None),
             ("wait", _) => {
                 let micros = number(words.next(), "the length of the wait")?;
                 let time = micros.checked_mul(1000).map(Nanos::new);

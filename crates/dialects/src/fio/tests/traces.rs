@@ -79,6 +79,25 @@ fn a_trace_is_changed_on_its_way() {
     assert_eq!(job.features.trace_to, None);
 }
 
+/// As in fio, which adds none to a trace's own but at the end.
+#[test]
+fn a_trace_is_replayed_with_its_own_syncs() {
+    for every in ["fsync=2\n", "fdatasync=2\n", "sync_file_range=write:2\n"] {
+        let job = replayed(&format!("{every}end_fsync=1\n")).unwrap();
+        let sync = job.sync;
+        assert_eq!((sync.fsync_every, sync.fdatasync_every), (0, 0), "{every}");
+        assert_eq!(job.features.files.sync_range, None, "{every}");
+        assert!(sync.at_end);
+    }
+    let mut files = Memory::default();
+    files.texts.insert("trace".to_owned(), TRACE.to_owned());
+    let text = "[j]\nread_iolog=trace\nioengine=null\nfsync=2\n".to_owned();
+    files.texts.insert("job.fio".to_owned(), text);
+    let warnings = read_in(&files, &["job.fio"]).unwrap().warnings.0;
+    let expected = "job `j`: `fsync` has no effect with `read_iolog`";
+    assert!(warnings.iter().any(|warning| warning.message == expected));
+}
+
 /// What an earlier stage is to write is taken for the most that it may hold, and not looked for.
 #[test]
 fn a_trace_of_an_earlier_stage_makes_the_job() {

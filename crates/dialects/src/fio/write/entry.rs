@@ -4,8 +4,8 @@
 //! sums over its jobs, as fio makes them.
 
 use fathom_record::{
-    DeviceCounters, EndReason, HalfSecond, OpStats, RateWindows, StageResult, SteadyOutcome,
-    WindowCounts, Windows, WorkerStats,
+    DeviceCounters, EndReason, HalfSecond, IoErrors, OpStats, RateWindows, StageResult,
+    SteadyOutcome, WindowCounts, Windows, WorkerStats,
 };
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
@@ -269,6 +269,19 @@ fn failed(job: &Job, worker: &WorkerStats, direction: Direction) -> u64 {
     errors.map(|error| error.count).sum()
 }
 
+/// Whether `error` is one of `total_err`: the job survives it, or it ends a job of a synchronous engine that survives others of
+/// its kind.
+fn is_counted(job: &Job, error: &IoErrors, number: i32) -> bool {
+    if number == EILSEQ {
+        let verify = job.features.verify.as_deref();
+        return verify.is_some_and(|verify| verify.on_mismatch == OnMismatch::GoOn);
+    }
+    let (errors, way) = (&job.features.errors, error.direction as usize);
+    let ignored = &errors.ignored[way];
+    let in_order = matches!(job.backend, Backend::Sync | Backend::Mmap);
+    errors.go_on[way] || ignored.contains(&number) || in_order && !ignored.is_empty()
+}
+
 /// Whether an error counts against a job: one that it was not told to survive.
 pub fn ended_by_error(job: &Job, worker: &WorkerStats) -> bool {
     // A job whose command before it failed has no error of I/O.
@@ -289,7 +302,7 @@ pub struct Entry<'a> {
     pub began: bool,
     /// Error number of the first failed I/O, also where the job survived it; 0: none.
     pub error: i32,
-    /// Where jobs survive errors: how many there were, and the number of the first.
+    /// Where jobs survive errors: how many fio counts of them, and the number of the first.
     pub survived: Option<(u64, i32)>,
     pub started_unix_ms: u64,
     pub ways: [Way; 3],
@@ -373,13 +386,15 @@ impl<'a> Entry<'a> {
             let started = result.started_unix_ns + job.limits.start_delay.get();
             self.started_unix_ms = started / 1_000_000;
         }
-        if let Some(error) = worker.errors.first() {
+        for error in &worker.errors {
             let number = if error.errno == 0 { EIO } else { error.errno };
             if self.error == 0 {
                 self.error = number;
             }
-            if let Some((total, first)) = &mut self.survived {
-                *total += worker.errors.iter().map(|error| error.count).sum::<u64>();
+            if let Some((total, first)) = &mut self.survived
+                && is_counted(job, error, number)
+            {
+                *total += error.count;
                 *first = if *first == 0 { number } else { *first };
             }
         }

@@ -309,6 +309,34 @@ fn errors_and_stages_that_were_not_reached() {
     );
 }
 
+/// What ends a job is among them with a synchronous engine alone, and where others of its kind are survived.
+#[test]
+fn errors_that_end_a_job_are_counted_as_by_fio() {
+    for (engine, option, expected) in [
+        ("psync", "--continue_on_error=all", [1, 28]),
+        ("libaio", "--continue_on_error=all", [0, 0]),
+        ("psync", "--continue_on_error=read", [0, 0]),
+        ("libaio", "--ignore_error=,ENOSPC", [1, 28]),
+    ] {
+        let engine = format!("--ioengine={engine}");
+        let input = input(&["--name=a", "--rw=write", "--size=8m", &engine, option]);
+        let mut results = results(&input.workload);
+        results[0].workers[0].errors.push(IoErrors {
+            direction: Direction::Write,
+            operation: None,
+            errno: 28,
+            count: 1,
+            first_offsets: Vec::new(),
+        });
+        let document: serde_json::Value =
+            serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+        let job = &document["jobs"][0];
+        let found = ["total_err", "first_error"].map(|key| job[key].as_u64().unwrap());
+        assert_eq!(found, expected, "{engine} {option}");
+        assert_eq!(job["error"], 28);
+    }
+}
+
 /// `exitall` ends a job in its delay: fio tells of no start and no latency target.
 #[test]
 fn a_job_that_ended_in_its_delay_never_began() {
