@@ -19,6 +19,7 @@ mod clones;
 mod diskspd;
 mod draft;
 mod fio;
+mod hosts;
 mod iometer;
 mod loss;
 mod native;
@@ -28,6 +29,7 @@ mod zones;
 
 use fathom_workload::Workload;
 
+pub use hosts::untold as untold_of_hosts;
 pub use loss::{Loss, Weight};
 pub use normal::normal_form;
 
@@ -80,6 +82,8 @@ pub struct Origin<'a> {
     pub verb: &'a str,
     /// What it was made of.
     pub source: &'a str,
+    /// What the source said that a workload cannot say, so that no text of it can.
+    pub beyond: &'a [Loss],
 }
 
 /// A workload in a dialect's text.
@@ -101,17 +105,30 @@ impl Converted {
 /// Writes `workload` in the words of `to`. `source` names where it came from, for a comment.
 pub fn convert(workload: &Workload, to: Dialect, source: &str) -> Converted {
     let verb = "`fathom convert` from";
-    write(workload, to, Origin { verb, source })
+    let beyond = &[];
+    write(
+        workload,
+        to,
+        Origin {
+            verb,
+            source,
+            beyond,
+        },
+    )
 }
 
 /// The same for another verb, which the text names.
 pub fn write(workload: &Workload, to: Dialect, origin: Origin<'_>) -> Converted {
-    match to {
+    let converted = match to {
         Dialect::Fio => fio::convert(workload, origin),
         Dialect::Diskspd => diskspd::convert(workload, origin),
         Dialect::Vdbench => vdbench::convert(workload, origin),
         Dialect::Iometer => iometer::convert(workload, origin),
         Dialect::Native => native::convert(workload, origin),
+    };
+    Converted {
+        losses: loss::with(origin.beyond, &converted.losses),
+        ..converted
     }
 }
 
