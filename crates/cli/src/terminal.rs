@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_report::{Width, plain};
+use fathom_report::{Width, notices, plain};
 use fathom_session::{Characters, Console};
 
 /// Whether something meant for stdout was lost.
@@ -26,8 +26,16 @@ impl Console for Terminal {
 
     fn tell(&self, line: &str) {
         // Names and messages from elsewhere must not steer the terminal.
-        let own = Characters::of_process();
-        let _ = writeln!(std::io::stderr(), "{}", own.text(&plain(line)));
+        let text = plain(line);
+        let text = match self.columns() {
+            Some(columns) => notices(&text, Width::of_terminal(columns)),
+            None => text,
+        };
+        let _ = writeln!(
+            std::io::stderr(),
+            "{}",
+            Characters::of_process().text(&text)
+        );
     }
 
     fn draw(&self, text: &str) {

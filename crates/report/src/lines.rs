@@ -133,6 +133,33 @@ impl Lines {
     }
 }
 
+/// Words that a line for somebody at a terminal begins with, behind blanks.
+const NOTICES: [&str; 5] = ["error: ", "warning: ", "hint: ", "note: ", "lost: "];
+
+/// Messages and their hints, broken where the screen ends; lines of other kinds, such as those of a file that is quoted, stand
+/// as they are.
+pub fn notices(text: &str, width: Width) -> String {
+    let mut lines = Lines::new(width);
+    for line in text.split('\n') {
+        let words = line.trim_start_matches(' ');
+        let word = NOTICES.into_iter().find(|word| words.starts_with(word));
+        // How wide a tab is, the terminal knows.
+        let is_long = line.chars().count() > width.longest && !line.contains('\t');
+        match word.filter(|_| is_long) {
+            Some(word) => {
+                let (head, body) = line.split_at(line.len() - words.len() + word.len());
+                lines.line(head, body, head.len());
+            }
+            None => {
+                lines.push_str(line);
+                lines.push_str("\n");
+            }
+        }
+    }
+    lines.text.pop();
+    lines.text
+}
+
 /// Where a line may be broken: at blanks, but not between a number and its unit.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     const UNITS: [&str; 16] = [
@@ -205,6 +232,22 @@ mod tests {
             lines.line("", long.trim_end(), 2);
             assert_eq!(lines.finish().lines().count(), count, "{width:?}");
         }
+    }
+
+    #[test]
+    fn messages_and_hints_are_broken_and_quotes_are_not() {
+        let quote = "8 | target = { path = \"/mnt/data/fathom.dat\", size = \"16GiB\" }";
+        let text = format!(
+            "error: there is no directory `/mnt/data` on this machine\n{quote}\n  hint: make the directory first, or name another; \
+             nothing is made"
+        );
+        let expected = format!(
+            "error: there is no directory `/mnt/data`\n       on this machine\n{quote}\n  hint: make the directory first, or\n        \
+             name another; nothing is made"
+        );
+        assert_eq!(notices(&text, Width::of_terminal(40)), expected);
+        assert_eq!(notices(&text, Width::of_terminal(200)), text);
+        assert_eq!(notices(&text, Width::PLAIN), text);
     }
 
     #[test]
