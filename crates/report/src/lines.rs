@@ -145,15 +145,12 @@ pub fn notices(text: &str, width: Width) -> String {
         let word = NOTICES.into_iter().find(|word| words.starts_with(word));
         // How wide a tab is, the terminal knows.
         let is_long = line.chars().count() > width.longest && !line.contains('\t');
-        match word.filter(|_| is_long) {
-            Some(word) => {
-                let (head, body) = line.split_at(line.len() - words.len() + word.len());
-                lines.line(head, body, head.len());
-            }
-            None => {
-                lines.push_str(line);
-                lines.push_str("\n");
-            }
+        if let Some(word) = word.filter(|_| is_long) {
+            let (head, body) = line.split_at(line.len() - words.len() + word.len());
+            lines.line(head, body, head.len());
+        } else {
+            lines.push_str(line);
+            lines.push_str("\n");
         }
     }
     lines.text.pop();
