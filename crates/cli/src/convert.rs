@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fathom_convert::{Dialect, Origin, untold_of_hosts, write};
-use fathom_session::{Code, Failure, NewFile, Spoken, load};
+use fathom_convert::{Dialect, convert_for as write};
+use fathom_session::{Code, Failure, NewFile, load};
 
 use crate::args::WorkloadArgs;
 use crate::terminal::TERMINAL;
@@ -46,16 +46,7 @@ pub fn convert(args: &ConvertArgs) -> Result<Code, Failure> {
     if to != Dialect::Native {
         input = input.with_fresh_files();
     }
-    let beyond = match &input.spoken {
-        Spoken::Vdbench(spoken) => untold_of_hosts(&spoken.hosts, to),
-        _ => Vec::new(),
-    };
-    let origin = Origin {
-        verb: "`fathom convert` from",
-        source: &input.name,
-        beyond: &beyond,
-    };
-    let converted = write(&input.workload, to, origin);
+    let converted = write(&input.workload, to, &input.name, input.hosts());
     for loss in &converted.losses {
         crate::tell(&loss.to_string());
     }

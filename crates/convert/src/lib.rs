@@ -27,9 +27,9 @@ mod normal;
 mod vdbench;
 mod zones;
 
+use fathom_dialects::vdbench::Host;
 use fathom_workload::Workload;
 
-pub use hosts::untold as untold_of_hosts;
 pub use loss::{Loss, Weight};
 pub use normal::normal_form;
 
@@ -104,17 +104,17 @@ impl Converted {
 
 /// Writes `workload` in the words of `to`. `source` names where it came from, for a comment.
 pub fn convert(workload: &Workload, to: Dialect, source: &str) -> Converted {
-    let verb = "`fathom convert` from";
-    let beyond = &[];
-    write(
-        workload,
-        to,
-        Origin {
-            verb,
-            source,
-            beyond,
-        },
-    )
+    convert_for(workload, to, source, &[])
+}
+
+/// The same, where the source was a file of Vdbench with these hosts.
+pub fn convert_for(workload: &Workload, to: Dialect, source: &str, hosts: &[Host]) -> Converted {
+    let origin = Origin {
+        verb: "`fathom convert` from",
+        source,
+        beyond: &hosts::untold(hosts, to),
+    };
+    write(workload, to, origin)
 }
 
 /// The same for another verb, which the text names.

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::format::on_one_line;
+use crate::format::{on_one_line, plain};
 
 /// Columns that text may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,10 +137,11 @@ impl Lines {
 const NOTICES: [&str; 5] = ["error: ", "warning: ", "hint: ", "note: ", "lost: "];
 
 /// Messages and their hints, broken where the screen ends; lines of other kinds, such as those of a file that is quoted, stand
-/// as they are.
-pub fn notices(text: &str, width: Width) -> String {
+/// as they are. Without `columns`, which only a terminal has, all do. Nothing in it steers a terminal.
+pub fn notices(text: &str, columns: Option<usize>) -> String {
+    let width = columns.map_or(Width::PLAIN, Width::of_terminal);
     let mut lines = Lines::new(width);
-    for line in text.split('\n') {
+    for line in plain(text).split('\n') {
         let words = line.trim_start_matches(' ');
         let word = NOTICES.into_iter().find(|word| words.starts_with(word));
         // How wide a tab is, the terminal knows.
@@ -242,9 +243,9 @@ mod tests {
             "error: there is no directory `/mnt/data`\n       on this machine\n{quote}\n  hint: make the directory first, or\n        \
              name another; nothing is made"
         );
-        assert_eq!(notices(&text, Width::of_terminal(40)), expected);
-        assert_eq!(notices(&text, Width::of_terminal(200)), text);
-        assert_eq!(notices(&text, Width::PLAIN), text);
+        assert_eq!(notices(&text, Some(40)), expected);
+        assert_eq!(notices(&text, Some(200)), text);
+        assert_eq!(notices(&text, None), text);
     }
 
     #[test]
