@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fathom_convert::{Dialect, convert as write};
+use fathom_convert::{Dialect, convert_for as write};
 use fathom_session::{Code, Failure, NewFile, load};
 
 use crate::args::WorkloadArgs;
@@ -46,7 +46,7 @@ pub fn convert(args: &ConvertArgs) -> Result<Code, Failure> {
     if to != Dialect::Native {
         input = input.with_fresh_files();
     }
-    let converted = write(&input.workload, to, &input.name);
+    let converted = write(&input.workload, to, &input.name, input.hosts());
     for loss in &converted.losses {
         crate::tell(&loss.to_string());
     }

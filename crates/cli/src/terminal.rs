@@ -1,9 +1,9 @@
 //! Standard output and standard error: the only way out.
 
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_report::{Width, plain};
+use fathom_report::{Width, notices};
 use fathom_session::{Characters, Console};
 
 /// Whether something meant for stdout was lost.
@@ -27,22 +27,21 @@ impl Console for Terminal {
     fn tell(&self, line: &str) {
         // Names and messages from elsewhere must not steer the terminal.
         let own = Characters::of_process();
-        let _ = writeln!(std::io::stderr(), "{}", own.text(&plain(line)));
+        let _ = writeln!(stderr(), "{}", own.text(&notices(line, self.columns())));
     }
 
     fn draw(&self, text: &str) {
-        let mut stderr = std::io::stderr();
+        let mut stderr = stderr();
         let _ = stderr.write_all(Characters::of_process().line(text).as_bytes());
         let _ = stderr.flush();
     }
 
     fn is_terminal(&self) -> bool {
-        std::io::stderr().is_terminal()
+        stderr().is_terminal()
     }
 
     fn columns(&self) -> Option<usize> {
-        let (terminal_size::Width(columns), _) =
-            terminal_size::terminal_size_of(std::io::stderr())?;
+        let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(stderr())?;
         Some(usize::from(columns).saturating_sub(1).max(20))
     }
 

@@ -272,3 +272,33 @@ fn the_examples_of_the_help_can_be_typed() {
         );
     }
 }
+
+/// How a parameter file reaches its hosts is told as lost, or noted where no dialect would say it.
+#[test]
+fn what_stands_with_hosts_beyond_their_names_is_told() {
+    #[track_caller]
+    fn check(parm: &std::path::Path, to: &str, told: &str) {
+        let output = fathom(&["convert", "--to", to, parm.to_str().unwrap()]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        for lines in [text(&output.stderr), text(&output.stdout)] {
+            let about = |line: &&str| line.contains("hd=v") && !line.starts_with("hd=");
+            let found: Vec<&str> = lines.lines().filter(about).collect();
+            match told {
+                "" => assert_eq!(found, [""; 0]),
+                told => assert!(found.len() == 1 && found[0].ends_with(told), "{found:?}"),
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let parm = folder.path().join("x.parm");
+    let rest = "sd=sd1,host=vm*,lun=/d/f,size=1m\nwd=w,sd=sd1\nrd=r,wd=w,iorate=max,elapsed=2\n";
+    let hosts = "hd=default,user=root,shell=ssh\nhd=vm1,system=10.0.0.4\nhd=vm2\n";
+    std::fs::write(&parm, format!("{hosts}{rest}")).unwrap();
+    let told = "workload: host: `shell=`, `system=`, `user=` of `hd=vm1` and 1 more become nothing: \
+                a workload knows hosts by their names alone";
+    check(&parm, "native", &format!("note: {told}"));
+    check(&parm, "fio", &format!("note: {told}"));
+    check(&parm, "vdbench", &format!("lost: {told}"));
+    std::fs::write(&parm, format!("hd=vm1\nhd=vm2,system=vm2\n{rest}")).unwrap();
+    check(&parm, "vdbench", "");
+}

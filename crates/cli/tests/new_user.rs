@@ -673,3 +673,27 @@ fn text_is_in_the_characters_of_the_locale() {
         assert!(text.contains('µ'), "{locale:?}: {text}");
     }
 }
+
+/// What is told beside a result is broken at a terminal's width, between words.
+#[test]
+fn messages_keep_to_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    std::fs::write(
+        home.join("a.fio"),
+        "[a]\nfilename=/d/f\nsize=1m\nrw=randread\n",
+    )
+    .unwrap();
+    let told = |columns| on_a_terminal(home, columns, "convert --to diskspd a.fio >stdout");
+    let (narrow, wide) = (told(60), told(400));
+    assert!(wide.lines().any(|line| line.chars().count() > 90), "{wide}");
+    let fits = |line: &str| line.chars().count() <= 60;
+    assert!(narrow.lines().all(fits), "{narrow}");
+    let words = |text: &str| {
+        text.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(words(&narrow), words(&wide));
+    assert!(narrow.contains("\n      "), "{narrow}");
+}

@@ -39,6 +39,31 @@ fn certificate(folder: &Path, name: &str, authority: Option<&str>) {
     assert!(made.status.success(), "{told}");
 }
 
+/// Makes `NAME-cert.pem` of its key anew, by `openssl x509 -req` without extensions: version 1.
+fn old_certificate(folder: &Path, name: &str, authority: &str) {
+    let (key, cert) = (format!("{name}-key.pem"), format!("{name}-cert.pem"));
+    let (by, its_key) = (
+        format!("{authority}-cert.pem"),
+        format!("{authority}-key.pem"),
+    );
+    let subject = format!("/CN={name}");
+    let asked = ["req", "-new", "-key", &key, "-subj", &subject];
+    let signed = ["x509", "-req", "-days", "2", "-in", "asked.pem"];
+    let by = ["-CA", &by, "-CAkey", &its_key, "-CAcreateserial"];
+    for words in [
+        [&asked[..], &["-out", "asked.pem"]].concat(),
+        [&signed[..], &by, &["-out", &cert]].concat(),
+    ] {
+        let made = Command::new("openssl")
+            .args(&words)
+            .current_dir(folder)
+            .output();
+        let made = made.unwrap();
+        let told = String::from_utf8_lossy(&made.stderr);
+        assert!(made.status.success(), "{told}");
+    }
+}
+
 /// Certificates in a folder: those of the server and of a client, of one authority; in `stranger` those of a client of another
 /// authority that trusts this one; in `nobody` none.
 fn certificates(folder: &Path) {
@@ -438,4 +463,20 @@ fn what_makes_no_tls_is_told_at_once() {
         let (_, told) = expect_code(home, &line, code);
         assert!(words.iter().all(|word| told.contains(word)), "{told}");
     }
+}
+
+/// What `openssl x509 -req` makes without extensions is told what it is, of the server and of a client.
+#[test]
+fn certificates_of_an_old_version_are_told() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    old_certificate(folder.path(), "client", "ca");
+    fails("nbdinfo", &[&served.uri(".")]);
+    served.wait_told("its certificate is of X.509 version 1 or 2");
+    old_certificate(folder.path(), "server", "ca");
+    let mut line = vec!["serve", "d.design.toml", "--no-record", "-q", "--nbd"];
+    line.extend(["tcp:127.0.0.1:0", "--tls-certificates", "."]);
+    let (_, told) = expect_code(folder.path(), &line, 3);
+    let is_said = told.contains("`./server-cert.pem` is of X.509 version 1 or 2");
+    assert!(is_said && told.contains("\n  hint: make it anew"), "{told}");
 }

@@ -289,7 +289,7 @@ pub fn header(mark: &str, origin: Origin<'_>, losses: &[Loss]) -> String {
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
     let mut text = format!("{mark} Written by {} {source}.\n", origin.verb);
-    for loss in losses {
+    for loss in crate::loss::with(origin.beyond, losses) {
         let _ = writeln!(text, "{mark} {loss}");
     }
     text

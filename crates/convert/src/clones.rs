@@ -3,6 +3,8 @@
 //! On one target they are what other tools call its threads. Written job by job, the same path would stand there several
 //! times, which reads as several files.
 
+use std::collections::HashSet;
+
 use fathom_workload::{Access, Arrival, Features, Job, Place as Where, SequentialScope, Workload};
 
 use crate::loss::{Loss, Place, Weight};
@@ -20,11 +22,21 @@ pub fn are_clones(one: &Job, other: &Job) -> bool {
         && *one == salted
 }
 
-/// The workload with clones on one target as workers of one job, where `is_fit` says that the dialect's threads do what
-/// these do; with what is told of it.
-pub fn as_workers(workload: &Workload, is_fit: fn(&Job) -> bool) -> (Workload, Vec<Loss>) {
+/// A workload with clones on one target as workers of one job.
+pub struct Merged {
+    /// The workload.
+    pub workload: Workload,
+    /// The numbers of the jobs that clones became, over all stages.
+    pub numbers: HashSet<usize>,
+    /// What is told of them.
+    pub told: Vec<Loss>,
+}
+
+/// The workload with clones as workers, where `is_fit` says that the dialect's threads do what these do.
+pub fn as_workers(workload: &Workload, is_fit: fn(&Job) -> bool) -> Merged {
     let mut workload = workload.clone();
-    let mut told = Vec::new();
+    let (mut numbers, mut told) = (HashSet::new(), Vec::new());
+    let mut number = 0;
     for stage in &mut workload.stages {
         let mut jobs = Vec::with_capacity(stage.jobs.len());
         let mut rest = stage.jobs.as_slice();
@@ -37,14 +49,20 @@ pub fn as_workers(workload: &Workload, is_fit: fn(&Job) -> bool) -> (Workload, V
                 job.workers += alike.count() as u32;
             }
             if job.workers > first.workers {
+                numbers.insert(number);
                 told.push(loss(&job));
             }
+            number += 1;
             rest = &rest[1 + (job.workers - first.workers) as usize..];
             jobs.push(job);
         }
         stage.jobs = jobs;
     }
-    (workload, told)
+    Merged {
+        workload,
+        numbers,
+        told,
+    }
 }
 
 /// Whether workers of the job would share nothing that clones of it have for themselves: a rate, a place in the file, a log.

@@ -14,8 +14,9 @@ use fathom_units::Nanos;
 use fathom_workload::{Job, Stage, Workload};
 
 use crate::back::{Reasons, header, losses};
-use crate::clones;
+use crate::clones::{self, Merged};
 use crate::draft::Draft;
+use crate::loss;
 use crate::{Converted, Origin};
 
 use job::Threads;
@@ -58,7 +59,7 @@ const REASONS: Reasons = Reasons {
 
 /// The workload as one line for each stage.
 pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
-    let (workload, told) = clones::as_workers(workload, |_| true);
+    let Merged { workload, told, .. } = clones::as_workers(workload, |_| true);
     let mut script = Script {
         seed: workload.seed,
         ..Script::default()
@@ -71,8 +72,7 @@ pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
     }
     let Script { lines, draft, .. } = script;
     let found = losses(&workload, &draft, back::read(&lines), REASONS);
-    let mut losses = [told, found].concat();
-    losses.sort_by_key(|loss| loss.weight);
+    let losses = loss::with(&told, &found);
     let body: String = lines.iter().map(|words| script_line(words)).collect();
     let makes = |words: &Vec<String>| words.iter().any(|word| word.starts_with("-c"));
     let warning = if lines.iter().any(makes) {

@@ -19,6 +19,7 @@ mod clones;
 mod diskspd;
 mod draft;
 mod fio;
+mod hosts;
 mod iometer;
 mod loss;
 mod native;
@@ -26,6 +27,7 @@ mod normal;
 mod vdbench;
 mod zones;
 
+use fathom_dialects::vdbench::Host;
 use fathom_workload::Workload;
 
 pub use loss::{Loss, Weight};
@@ -80,6 +82,8 @@ pub struct Origin<'a> {
     pub verb: &'a str,
     /// What it was made of.
     pub source: &'a str,
+    /// What the source said that a workload cannot say, so that no text of it can.
+    pub beyond: &'a [Loss],
 }
 
 /// A workload in a dialect's text.
@@ -100,18 +104,31 @@ impl Converted {
 
 /// Writes `workload` in the words of `to`. `source` names where it came from, for a comment.
 pub fn convert(workload: &Workload, to: Dialect, source: &str) -> Converted {
-    let verb = "`fathom convert` from";
-    write(workload, to, Origin { verb, source })
+    convert_for(workload, to, source, &[])
+}
+
+/// The same, where the source was a file of Vdbench with these hosts.
+pub fn convert_for(workload: &Workload, to: Dialect, source: &str, hosts: &[Host]) -> Converted {
+    let origin = Origin {
+        verb: "`fathom convert` from",
+        source,
+        beyond: &hosts::untold(hosts, to),
+    };
+    write(workload, to, origin)
 }
 
 /// The same for another verb, which the text names.
 pub fn write(workload: &Workload, to: Dialect, origin: Origin<'_>) -> Converted {
-    match to {
+    let converted = match to {
         Dialect::Fio => fio::convert(workload, origin),
         Dialect::Diskspd => diskspd::convert(workload, origin),
         Dialect::Vdbench => vdbench::convert(workload, origin),
         Dialect::Iometer => iometer::convert(workload, origin),
         Dialect::Native => native::convert(workload, origin),
+    };
+    Converted {
+        losses: loss::with(origin.beyond, &converted.losses),
+        ..converted
     }
 }
 

@@ -78,6 +78,13 @@ impl fmt::Display for Loss {
     }
 }
 
+/// Differences that were known before a text was written, and those that were found; what is lost comes first.
+pub fn with(known: &[Loss], found: &[Loss]) -> Vec<Loss> {
+    let mut losses = [known, found].concat();
+    losses.sort_by_key(|loss| loss.weight);
+    losses
+}
+
 /// Most differences of a key that are told apart.
 const ALIKE_MAX: usize = 3;
 

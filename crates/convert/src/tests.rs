@@ -509,7 +509,13 @@ fn every_dialect_names_the_verb_that_wrote_it() {
     let verb = "`fathom plan` for";
     for dialect in Dialect::ALL {
         let source = "an app";
-        let written = write(&workload, dialect, Origin { verb, source }).text;
+        let beyond = &[];
+        let origin = Origin {
+            verb,
+            source,
+            beyond,
+        };
+        let written = write(&workload, dialect, origin).text;
         assert!(written.contains("Written by `fathom plan` for an app."));
         assert!(!written.contains("fathom convert"), "{written}");
         let converted = convert(&workload, dialect, source).text;
@@ -549,4 +555,17 @@ proptest! {
         prop_assume!(validate(&workload).is_ok());
         comes_back(&workload, Dialect::Diskspd, read_script)?;
     }
+}
+
+/// What is said by one word of a dialect is told once, whichever keys it stands for.
+#[test]
+fn a_share_of_random_places_is_noted_once() {
+    let converted = convert(
+        &one_job("access = { kind = \"mixed\", random = \"50%\" }"),
+        Dialect::Fio,
+        "test",
+    );
+    let told = told(&converted);
+    let of_share = |line: &&String| line.contains("percentage_random");
+    assert_eq!(told.iter().filter(of_share).count(), 1, "{told:?}");
 }

@@ -27,8 +27,9 @@ use fathom_units::{Nanos, Percent};
 use fathom_workload::{Access, Features, Job, Limits, Stage, Workload};
 
 use crate::back::{Reasons, header, losses};
-use crate::clones;
+use crate::clones::{self, Merged};
 use crate::draft::Draft;
+use crate::loss;
 use crate::normal::normal_form;
 use crate::{Converted, Origin};
 
@@ -101,6 +102,8 @@ struct Writer {
     draft: Draft,
     /// The names of RDs so far, each of which is of one.
     run_names: HashSet<String>,
+    /// Numbers of the jobs that clones became: one queue does what each of theirs did, and it is told of them.
+    merged: HashSet<usize>,
     /// Stages that the text will be read as, so far.
     made: usize,
     /// Whether any job names a host.
@@ -119,7 +122,11 @@ struct Writer {
 
 /// The workload as a parameter file.
 pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
-    let (workload, told) = clones::as_workers(workload, draws);
+    let Merged {
+        workload,
+        numbers: merged,
+        told,
+    } = clones::as_workers(workload, draws);
     let normal = normal_form(&workload);
     let Workload {
         stages,
@@ -137,6 +144,7 @@ pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
             stages: vec![Vec::new(); stages.len()],
             ..Draft::default()
         },
+        merged,
         made: 0,
         has_hosts: false,
         is_paced_apart: true,
@@ -181,8 +189,7 @@ pub fn convert(workload: &Workload, origin: Origin<'_>) -> Converted {
     }
     let body = writer.text(&hosts);
     let found = losses(&workload, &writer.draft, read(&body), REASONS);
-    let mut losses = [told, found].concat();
-    losses.sort_by_key(|loss| loss.weight);
+    let losses = loss::with(&told, &found);
     Converted {
         text: format!("{}\n{body}", header("*", origin, &losses)),
         losses,

@@ -17,6 +17,7 @@ pub fn text(build: &Build<'_>, dialect: Dialect) -> Result<Script, String> {
     let origin = Origin {
         verb: "`fathom plan` for",
         source: &build.app,
+        beyond: &[],
     };
     let converted = write(&workload, dialect, origin);
     let mut notes: Vec<String> = converted.losses.iter().map(ToString::to_string).collect();

@@ -23,6 +23,7 @@ use rustls::{RootCertStore, ServerConfig, ServerConnection};
 
 mod pump;
 mod refusals;
+mod version;
 
 pub(crate) use refusals::Refusals;
 
@@ -98,6 +99,12 @@ pub enum TlsError {
         /// Why.
         problem: String,
     },
+    /// A certificate is older than TLS takes.
+    #[error("the certificate `{path}` {what}\n  hint: {remedy}", what = version::WHAT, remedy = version::REMEDY)]
+    Old {
+        /// The certificate.
+        path: PathBuf,
+    },
     /// Certificate and key are of no use together.
     #[error(
         "the key `{key}` and the certificate `{certificate}` cannot be used together: {problem}\n  hint: name a certificate and its own key"
@@ -159,6 +166,9 @@ impl Tls {
             return Err(errors);
         };
         let pair = |error: rustls::Error| {
+            if version::is_old(&error) {
+                return vec![TlsError::Old { path: certificate }];
+            }
             let problem = error.to_string();
             vec![TlsError::Pair {
                 key,

@@ -185,18 +185,16 @@ fn set_record(workers: &[&WorkerStats], measured: Nanos) -> BTreeMap<String, Dir
     done.collect()
 }
 
-/// First start to last end of the workers' measurements.
+/// First start to last end of the measurements of workers that had any: one that came when all was done has no part in it.
 fn span_of(workers: &[&WorkerStats]) -> Nanos {
-    let start = workers
+    let measured = workers
         .iter()
-        .map(|worker| worker.started)
-        .min()
-        .unwrap_or_default();
-    let end = workers
-        .iter()
+        .filter(|worker| worker.measured > Nanos::ZERO);
+    let start = measured.clone().map(|worker| worker.started).min();
+    let end = measured
         .map(|worker| worker.started + worker.measured)
-        .max()
-        .unwrap_or_default();
+        .max();
+    let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
     end.saturating_sub(start)
 }
 

@@ -98,3 +98,20 @@ fn checked_jobs_have_a_time_for_each_direction() {
         }
     }
 }
+
+/// Threads of a format begin one after another: those that find nothing left to do make no job slower than its stage.
+#[test]
+fn a_worker_that_came_too_late_takes_no_time() {
+    let (workload, _) = native::read(WORKLOAD, "two.workload.toml").unwrap();
+    let mut late = WorkerStats::new(0, 1);
+    late.started = Nanos::from_secs(100);
+    let stage = stage_record(
+        &workload.stages[0],
+        &result(10, vec![worker(0, 100, 10), late]),
+    );
+    assert_eq!(stage.jobs[0].measured_ns, stage.measured_ns);
+    for figures in [&stage.jobs[0].read, &stage.total.read] {
+        let iops = figures.as_ref().unwrap().iops;
+        assert!((iops - 100.0).abs() < 1e-9, "{iops}");
+    }
+}

@@ -22,7 +22,7 @@ pub use compare::{
 };
 pub use format::{natural, plain};
 pub use html::{PAGE_MARK, html_page};
-pub use lines::{Lines, Width};
+pub use lines::{Lines, Width, notices};
 pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};
 pub use progress::{Progress, layout_line};
 pub use record_csv::record_csv;

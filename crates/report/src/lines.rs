@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::format::on_one_line;
+use crate::format::{on_one_line, plain};
 
 /// Columns that text may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +133,31 @@ impl Lines {
     }
 }
 
+/// Words that a line for somebody at a terminal begins with, behind blanks.
+const NOTICES: [&str; 5] = ["error: ", "warning: ", "hint: ", "note: ", "lost: "];
+
+/// Messages and their hints, broken where the screen ends; lines of other kinds, such as those of a file that is quoted, stand
+/// as they are. Without `columns`, which only a terminal has, all do. Nothing in it steers a terminal.
+pub fn notices(text: &str, columns: Option<usize>) -> String {
+    let width = columns.map_or(Width::PLAIN, Width::of_terminal);
+    let mut lines = Lines::new(width);
+    for line in plain(text).split('\n') {
+        let words = line.trim_start_matches(' ');
+        let word = NOTICES.into_iter().find(|word| words.starts_with(word));
+        // How wide a tab is, the terminal knows.
+        let is_long = line.chars().count() > width.longest && !line.contains('\t');
+        if let Some(word) = word.filter(|_| is_long) {
+            let (head, body) = line.split_at(line.len() - words.len() + word.len());
+            lines.line(head, body, head.len());
+        } else {
+            lines.push_str(line);
+            lines.push_str("\n");
+        }
+    }
+    lines.text.pop();
+    lines.text
+}
+
 /// Where a line may be broken: at blanks, but not between a number and its unit.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     const UNITS: [&str; 16] = [
@@ -205,6 +230,22 @@ mod tests {
             lines.line("", long.trim_end(), 2);
             assert_eq!(lines.finish().lines().count(), count, "{width:?}");
         }
+    }
+
+    #[test]
+    fn messages_and_hints_are_broken_and_quotes_are_not() {
+        let quote = "8 | target = { path = \"/mnt/data/fathom.dat\", size = \"16GiB\" }";
+        let text = format!(
+            "error: there is no directory `/mnt/data` on this machine\n{quote}\n  hint: make the directory first, or name another; \
+             nothing is made"
+        );
+        let expected = format!(
+            "error: there is no directory `/mnt/data`\n       on this machine\n{quote}\n  hint: make the directory first, or\n        \
+             name another; nothing is made"
+        );
+        assert_eq!(notices(&text, Some(40)), expected);
+        assert_eq!(notices(&text, Some(200)), text);
+        assert_eq!(notices(&text, None), text);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct RunEntry {
     pub id: String,
     /// Its folder.
     pub folder: PathBuf,
+    /// When it began, since 1970.
+    pub started_unix_ns: u64,
     /// `run`, `predict` or `serve`.
     pub kind: String,
     /// Short name of what was run.
@@ -138,7 +140,8 @@ impl Store {
         };
         let folders = entries.filter_map(Result::ok).map(|entry| entry.path());
         let mut runs: Vec<RunEntry> = folders.filter_map(|folder| entry_of(&folder)).collect();
-        runs.sort_by_key(|run| natural(&run.id));
+        // A name tells the second alone, and that of a run which was removed may be another's within it.
+        runs.sort_by_cached_key(|run| (run.started_unix_ns, natural(&run.id)));
         Ok(runs)
     }
 
@@ -203,6 +206,7 @@ fn entry_of(folder: &Path) -> Option<RunEntry> {
     Some(RunEntry {
         id: folder.file_name()?.to_str()?.to_owned(),
         folder: folder.to_owned(),
+        started_unix_ns: first["started_unix_ns"].as_u64().unwrap_or_default(),
         kind: text("kind"),
         what: text("what"),
         state: RunState::CutShort,

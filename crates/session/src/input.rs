@@ -7,6 +7,7 @@ use std::path::Path;
 
 use fathom_diagnostics::{Diagnostics, nearest};
 use fathom_dialects::iometer::mapped_name;
+use fathom_dialects::vdbench::Host;
 use fathom_engine::means_device;
 use fathom_workload::{
     ExistingFiles, IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names,
@@ -238,6 +239,14 @@ impl Input {
         }
         logged.for_each(|job| job.features.io_log = IoLog::default());
         self
+    }
+
+    /// The hosts of a parameter file of Vdbench; no other dialect says more of hosts than their names.
+    pub fn hosts(&self) -> &[Host] {
+        match &self.spoken {
+            Spoken::Vdbench(read) => &read.hosts,
+            _ => &[],
+        }
     }
 }
 

@@ -62,7 +62,7 @@ pub fn put(job: &Job, number: usize, section: &mut Section, draft: &mut Draft) {
             section.put("percentage_random", whole(random).to_string());
             let message = "`percentage_random` draws for each direction by itself";
             draft.differs(number, "access", message);
-            draft.differs(number, "placement", message);
+            draft.same(number, "placement");
         }
         Access::Sequential { gap: _, scope } => {
             if scope == SequentialScope::Shared {

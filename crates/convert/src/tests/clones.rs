@@ -28,6 +28,11 @@ fn clones_on_one_target_name_it_once() {
         let note = "note: job `a`: workers: 3 jobs that are alike but for their random numbers become as many workers of one";
         let is_told = told(&converted).iter().any(|line| line == note);
         assert_eq!(is_told, paths == 1, "{}", converted.text);
+        // One note tells of their number, and nothing tells of it again.
+        let of_number = |line: &&String| line.contains("workers") || line.contains(": depth:");
+        let lines = told(&converted);
+        let lines = lines.iter().filter(of_number).count();
+        assert_eq!(lines, usize::from(paths == 1), "{}", converted.text);
     }
     let random = "access = \"independent\"\ndepth = 8";
     check(Dialect::Diskspd, random, 1, "-t3 -o8");

@@ -414,7 +414,7 @@ fn the_rate_of_several_workers_is_that_of_their_queue() {
     let converted = convert(&workload, Dialect::Vdbench, "x");
     assert!(converted.text.contains("iorate=1000"), "{}", converted.text);
     let told = told(&converted).join("\n");
-    assert!(told.contains("2 workers become one queue"), "{told}");
+    assert_eq!(told.matches("2 workers become one queue").count(), 1);
     assert!(!told.contains("arrival"), "{told}");
 }
 

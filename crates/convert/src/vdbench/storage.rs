@@ -89,13 +89,16 @@ impl Writer {
 
     /// What becomes of a job as a whole.
     pub(super) fn tell(&mut self, number: usize, job: &Job) {
-        if job.workers > 1 {
+        if self.merged.contains(&number) {
+            self.draft.same(number, "workers");
+            self.draft.same(number, "depth");
+        } else if job.workers > 1 {
             let message = format!(
                 "{} workers become one queue of as many I/Os outstanding",
                 job.workers
             );
-            self.draft.lost(number, "workers", message.clone());
-            self.draft.lost(number, "depth", message);
+            self.draft.lost(number, "workers", message);
+            self.draft.same(number, "depth");
             // One queue has the rate of all workers.
             match bytes_lost(job) {
                 Some(message) => self.draft.lost(number, "arrival.rate", message),

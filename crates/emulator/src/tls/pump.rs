@@ -14,7 +14,7 @@ use fathom_units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::ServerConnection;
 
-use super::{Newcomer, Refusals};
+use super::{Newcomer, Refusals, version};
 
 /// Bytes that are on their way at most, in each direction and on each side of the cipher.
 const CHUNK: usize = 64 << 10;
@@ -318,8 +318,15 @@ fn reason(error: &io::Error) -> String {
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
             "it went away".to_owned()
         }
+        _ if is_certificate_old(error) => format!("its certificate {}", version::WHAT),
         _ => error.to_string(),
     }
+}
+
+fn is_certificate_old(error: &io::Error) -> bool {
+    let cause = error.get_ref();
+    let cause = cause.and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    cause.is_some_and(version::is_old)
 }
 
 /// What was moved; `None`: it cannot be now.

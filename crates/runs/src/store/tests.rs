@@ -301,3 +301,33 @@ fn what_goes_is_told_and_a_run_under_way_stays() {
     let first = store.load("20260102-030405-run").unwrap();
     assert_eq!(first, record());
 }
+
+/// A name that is free again is taken again within its second; the run is the newest all the same.
+#[test]
+fn of_several_runs_of_one_second_the_oldest_goes() {
+    let limits = Limits {
+        runs: 2,
+        ..Limits::default()
+    };
+    let (_keep, store) = store(limits);
+    let environment = serde_json::json!({});
+    let second = start(&environment);
+    let mut begun = Vec::new();
+    for (nanos, kind) in ["run", "predict", "run", "run", "predict"]
+        .iter()
+        .enumerate()
+    {
+        let start = RunStart {
+            kind,
+            started_unix_ns: second.started_unix_ns + nanos as u64,
+            ..second
+        };
+        let writer = store.begin(&start).unwrap();
+        begun.push(store.list().unwrap().pop().unwrap().started_unix_ns);
+        assert_eq!(begun[nanos], start.started_unix_ns, "{begun:?}");
+        drop(writer);
+        let kept = store.list().unwrap();
+        let kept: Vec<u64> = kept.iter().map(|run| run.started_unix_ns).collect();
+        assert_eq!(kept, begun[begun.len().saturating_sub(2)..]);
+    }
+}

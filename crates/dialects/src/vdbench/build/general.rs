@@ -239,18 +239,20 @@ impl Builder<'_> {
         let word = parameter.values.first().map(|word| word.text.as_str());
         let count = match word {
             Some(word) if word.starts_with("stop") => Some(1),
-            Some(word) => word.parse::<u64>().ok(),
-            None => None,
-        };
-        match count {
-            Some(count) => {
-                self.built.general.data_errors = NonZeroU64::new(count).or(Some(NonZeroU64::MIN));
+            // A command beside a number is run by nobody: Vdbench refuses lists of both.
+            Some(word) if word.starts_with(|first: char| first.is_ascii_digit()) => {
+                self.values.count(parameter, Unit::Size, 0)
             }
-            None => self.refuse(
-                parameter,
-                "commands on errors are not run, and no device is left out after one",
-                "give a number of errors, or `stop` to end at the first, and run the command behind `fathom vdbench`",
-            ),
+            _ => {
+                return self.refuse(
+                    parameter,
+                    "commands on errors are not run, and no device is left out after one",
+                    "give a number of errors, or `stop` to end at the first, and run the command behind `fathom vdbench`",
+                );
+            }
+        };
+        if let Some(count) = count {
+            self.built.general.data_errors = NonZeroU64::new(count).or(Some(NonZeroU64::MIN));
         }
     }
 

@@ -56,6 +56,7 @@ fn failures_are_counted_up_to_a_limit() {
         ("", None),
         ("data_errors=0\n", Some(1)),
         ("data_errors=5\n", Some(5)),
+        ("data_errors=1k\n", Some(1024)),
         ("data_errors=stop\n", Some(1)),
     ] {
         let input = read(&format!("{line}{SD_WD}rd=rd1,wd=wd1,iorate=max"));

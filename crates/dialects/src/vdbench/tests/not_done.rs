@@ -22,6 +22,12 @@ fn what_is_not_done_is_refused_by_name() {
         ("deduphotsets=(1,2)", "`deduphotsets=`", "dedupratio="),
         ("dedupflipflop=hot", "`dedupflipflop=`", "dedupratio="),
         ("data_errors=cmd", "`data_errors=`", "a number"),
+        ("data_errors=(5,cmd)", "several values", "leave one"),
+        (
+            "data_errors=5%",
+            "`data_errors=5%`: not possible",
+            "a whole number",
+        ),
         ("report=foo", "`report=foo`", "host_detail"),
         ("histogram=(default,5m,1m)", "ascend", "shortest"),
         ("startcmd=ls", "`startcmd=`", "--run-commands"),
