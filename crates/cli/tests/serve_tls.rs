@@ -30,11 +30,13 @@ fn certificate(folder: &Path, name: &str, authority: Option<&str>) {
         words.extend(["-addext", "basicConstraints=critical,CA:TRUE"]);
         words.extend(["-addext", "keyUsage=keyCertSign"]);
     }
-    let made = Command::new("openssl")
-        .args(&words)
-        .current_dir(folder)
-        .output();
-    let made = made.unwrap();
+    openssl(folder, &words);
+}
+
+#[track_caller]
+fn openssl(folder: &Path, words: &[&str]) {
+    let mut command = Command::new("openssl");
+    let made = command.args(words).current_dir(folder).output().unwrap();
     let told = String::from_utf8_lossy(&made.stderr);
     assert!(made.status.success(), "{told}");
 }
@@ -50,18 +52,8 @@ fn old_certificate(folder: &Path, name: &str, authority: &str) {
     let asked = ["req", "-new", "-key", &key, "-subj", &subject];
     let signed = ["x509", "-req", "-days", "2", "-in", "asked.pem"];
     let by = ["-CA", &by, "-CAkey", &its_key, "-CAcreateserial"];
-    for words in [
-        [&asked[..], &["-out", "asked.pem"]].concat(),
-        [&signed[..], &by, &["-out", &cert]].concat(),
-    ] {
-        let made = Command::new("openssl")
-            .args(&words)
-            .current_dir(folder)
-            .output();
-        let made = made.unwrap();
-        let told = String::from_utf8_lossy(&made.stderr);
-        assert!(made.status.success(), "{told}");
-    }
+    openssl(folder, &[&asked[..], &["-out", "asked.pem"]].concat());
+    openssl(folder, &[&signed[..], &by, &["-out", &cert]].concat());
 }
 
 /// Certificates in a folder: those of the server and of a client, of one authority; in `stranger` those of a client of another

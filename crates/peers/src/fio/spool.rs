@@ -5,7 +5,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::wire::{self, LogPiece, Reply};
@@ -34,21 +34,21 @@ impl Spool {
     }
 }
 
-/// Where much may be kept: `/tmp` is memory on many machines.
-fn folder() -> PathBuf {
-    let on_disk = Path::new("/var/tmp");
+/// A new file that is gone when it is closed, where much may be kept: `/tmp` is memory on many machines. It has to do where
+/// nothing else can be written.
+fn nameless() -> std::io::Result<File> {
+    let temporary = || nameless_in(&std::env::temp_dir());
     match std::env::var_os("TMPDIR") {
-        None if on_disk.is_dir() => on_disk.to_owned(),
-        _ => std::env::temp_dir(),
+        Some(_) => temporary(),
+        None => nameless_in(Path::new("/var/tmp")).or_else(|_| temporary()),
     }
 }
 
-/// A new file that is gone when it is closed.
-fn nameless() -> std::io::Result<File> {
+fn nameless_in(folder: &Path) -> std::io::Result<File> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("fathom-fio-{}-{number}", std::process::id());
-    let path = folder().join(name);
+    let path = folder.join(name);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     let file = options.open(&path)?;
