@@ -27,6 +27,7 @@ use fathom_workload::generator::{Alike, BufferFill};
 use self::counts::Counts;
 use self::notes::Note;
 pub(super) use self::notes::Notes;
+use super::batches::Sizes;
 use super::record::{record_parts, record_times, submission_end, unseen};
 use super::source::Source;
 use super::{Slot, Worker};
@@ -93,7 +94,7 @@ struct Rounds<'a, Q, S> {
     odd: &'a mut Vec<Completion>,
     stats: &'a mut WorkerStats,
     directions: &'a mut [Option<OpStats>; 3],
-    batch_sizes: [(usize, usize); 2],
+    sizes_of: [Sizes; 2],
     split: bool,
 }
 
@@ -104,8 +105,7 @@ struct Books {
     free: usize,
     /// When the clock was read last: after the last system call, so that the next I/Os begin then.
     integrated: Nanos,
-    batch_max: usize,
-    reap_max: usize,
+    sizes: Sizes,
     seen_until: Nanos,
     last_completion: Nanos,
     counts: Counts,
@@ -168,7 +168,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             odd: &mut self.done,
             stats: &mut self.stats,
             directions: &mut handover.current.directions,
-            batch_sizes: self.batch_sizes,
+            sizes_of: self.sizes_of,
             wait_least: self.wait_least,
             enough: self.wait_least.max(1),
             split: self.split,
@@ -176,8 +176,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             like: like.unwrap_or(Like::ANY),
             is_known: like.is_some(),
             books: Books {
-                batch_max: self.batch_max,
-                reap_max: self.reap_max,
+                sizes: self.sizes,
                 integrated: self.integrated,
                 seen_until: self.seen_until,
                 last_completion: self.last_completion,
@@ -207,7 +206,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 stats.bytes += bytes;
             }
         }
-        (self.batch_max, self.reap_max) = (books.batch_max, books.reap_max);
+        self.sizes = books.sizes;
         self.integrated = books.integrated;
         self.seen_until = books.seen_until;
         self.last_completion = books.last_completion;
@@ -251,7 +250,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         let in_flight = self.queue.in_flight();
         let left = self.push()?;
         let count = self.books.free - left;
-        let goes_on = count == self.books.batch_max && left > 0;
+        let goes_on = count == self.books.sizes.most_alike() && left > 0;
         let has_more = self.has_enough();
         self.note_batch(left, in_flight);
         let mut waits = !goes_on && !has_more;
@@ -286,7 +285,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     #[inline(always)]
     fn push(&mut self) -> Result<usize, End> {
         let free = self.books.free;
-        let least = free.saturating_sub(self.books.batch_max);
+        let least = free.saturating_sub(self.books.sizes.most_alike());
         let left = self.push_some(free, least);
         if left == least && self.is_known {
             Ok(left)
@@ -426,7 +425,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
         }
         let at_once = waited_from.is_none() && self.queue.in_flight() == self.queue.arrived();
         if at_once || waited_from.is_some() {
-            (books.batch_max, books.reap_max) = self.batch_sizes[usize::from(at_once)];
+            books.sizes = self.sizes_of[usize::from(at_once)];
         }
         Ok(())
     }
@@ -436,7 +435,7 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     fn take<const SPLIT: bool>(&mut self, now: Nanos) -> (Taken, bool) {
         let like = self.like;
         let free = &mut self.free[self.books.free..];
-        let most = self.books.reap_max.min(free.len());
+        let most = (self.books.sizes.taken_of(self.queue.arrived())).min(free.len());
         let (count, taken) = self
             .queue
             .take_alike(like.length, &mut free[..most], self.odd);

@@ -49,7 +49,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// A closed loop of reads and writes that nothing interrupts.
     #[inline]
     fn issue_plain(&mut self) {
-        let room = self.batch_max.saturating_sub(self.batch.len());
+        let room = self.sizes.submit.saturating_sub(self.batch.len());
         for _ in 0..room.min(self.free.len()) {
             // Borrowed, not moved out: a copy would load at once what was just stored in parts, and wait for it.
             let next = self.parts.source.next_io();
@@ -141,7 +141,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let mut done_at_once = 0;
         while self.is_issuing()
             && done_at_once < self.slots.len() as u32
-            && self.batch.len() < self.batch_max
+            && self.batch.len() < self.sizes.submit
             && !self.free.is_empty()
         {
             if let Some((operation, target)) = self.pending_sync {

@@ -51,6 +51,7 @@ use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
 use fathom_workload::{Backend, Direction, ExistingFiles, Job};
 
 use self::alike::Notes;
+use self::batches::Sizes;
 use self::end::usage_since;
 pub(crate) use self::file_set::{SetParts, SetWorker};
 pub(crate) use self::flow::{Flows, Share};
@@ -299,12 +300,10 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     failure: Option<FailedIo>,
     /// What judges the rates that it must keep up.
     judge: Option<Box<Judge>>,
-    /// Most I/Os of one submitting call.
-    batch_max: usize,
-    /// Most completions taken at a time.
-    reap_max: usize,
-    /// Both where a device is at work, and where submissions complete at once what they submit.
-    batch_sizes: [(usize, usize); 2],
+    /// How many I/Os go at a time.
+    sizes: Sizes,
+    /// The same where a device is at work, and where submissions complete at once what they submit.
+    sizes_of: [Sizes; 2],
     /// Completions waited for at least.
     wait_least: u32,
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
@@ -322,6 +321,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
             }
         }
         let batches = batches::of_job(parts.job, parts.backend, slots);
+        let sizes_of = batches::sizes(parts.job, parts.backend, slots, batches);
         let next_pass = NextPass::of(parts.job, parts.backend);
         if next_pass != NextPass::FindsWhatIsLeft
             && let Some(stream) = parts.source.stream()
@@ -374,9 +374,8 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 .minimum
                 .map(|it| Box::new(Judge::new(it))),
             syncs_between: parts.job.existing == ExistingFiles::AsPeer,
-            batch_max: batches.submit as usize,
-            batch_sizes: batches::sizes(parts.job, parts.backend, slots, batches),
-            reap_max: batches.complete_max as usize,
+            sizes: sizes_of[0],
+            sizes_of,
             wait_least: batches.complete_min,
             split: parts.job.split_latency
                 && !matches!(parts.backend, Backend::Sync | Backend::Mmap)
@@ -524,7 +523,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     fn submit_and_reap(&mut self, in_flight_before: u32) {
         let begun = self.clock.now();
         self.integrate(begun, in_flight_before);
-        let goes_on = self.batch.len() == self.batch_max && !self.free.is_empty();
+        let goes_on = self.batch.len() == self.sizes.submit && !self.free.is_empty();
         let mut has_more = self.has_enough();
         let mut outcome = Ok(());
         if !self.batch.is_empty() {
@@ -593,7 +592,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
     fn size_batches(&mut self, without_wait: bool) {
         let at_once = without_wait && self.queue.in_flight() == self.queue.arrived();
         if at_once || !without_wait {
-            (self.batch_max, self.reap_max) = self.batch_sizes[usize::from(at_once)];
+            self.sizes = self.sizes_of[usize::from(at_once)];
         }
     }
 

@@ -136,7 +136,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Takes completions, each of which has something to itself, and frees their slots.
     fn take_apart(&mut self, now: Nanos) -> Taken {
         let mut done = std::mem::take(&mut self.done);
-        let taken = self.queue.take(self.reap_max, &mut done);
+        let taken = self.queue.take(self.sizes.take, &mut done);
         for completion in done.drain(..) {
             self.free.push(completion.slot);
             self.record_with_hooks(&completion, now);
@@ -163,7 +163,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             directions: &mut parts.handover.current.directions,
         };
         let mut runs = [Alike::default(); 3];
-        let taken = queue.take_each(self.reap_max, |completion| {
+        let taken = queue.take_each(self.sizes.take, |completion| {
             free.push(completion.slot);
             let slot = &slots[completion.slot as usize];
             let (Kind::Data(direction), true) = (slot.kind, completion.result == Ok(slot.length))
