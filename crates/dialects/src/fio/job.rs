@@ -21,9 +21,19 @@ use super::verify;
 
 /// What issues the settings' I/O.
 pub fn backend(settings: &Settings) -> Backend {
-    table::find_engine(&settings.engine)
-        .and_then(table::EngineRow::backend)
-        .unwrap_or(Backend::Sync)
+    let engine = table::find_engine(&settings.engine);
+    let backend = engine.and_then(table::EngineRow::backend);
+    match backend.unwrap_or(Backend::Sync) {
+        // As many of fio's threads as `iodepth` says make the calls then, each one at a time.
+        Backend::Sync
+            if settings.pacing.offload
+                && settings.depth > 1
+                && features::operation(settings).is_none() =>
+        {
+            Backend::IoUring
+        }
+        backend => backend,
+    }
 }
 
 /// Whether the job is there for its files alone, and would make them as it opens them: as in fio, which ends before that, it
