@@ -14,10 +14,10 @@ use fathom_workload::{
 };
 
 use super::context::{FileStatus, Files};
+use super::file_names::split_list;
 use super::input::TraceMerge;
 use super::job;
 use super::settings::Settings;
-use super::targets::split_list;
 
 /// Deepest queue that a trace asks for by itself: stacked devices do not tell every completion.
 const DEPTH_MAX: u32 = 1024;
