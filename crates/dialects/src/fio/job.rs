@@ -246,7 +246,7 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
         _ => None,
     };
     let io_size = match settings.io_size {
-        Amount::Unset | Amount::Bytes(0) | Amount::Percent(100) => size,
+        Amount::Unset | Amount::Bytes(0) | Amount::Percent(0 | 100) => size,
         Amount::Bytes(bytes) => Some(bytes),
         Amount::Percent(percent) => total.map(|total| share(total, percent)),
     };

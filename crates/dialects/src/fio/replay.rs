@@ -35,6 +35,31 @@ pub struct Replayed {
     pub targets: Vec<Target>,
 }
 
+/// Warns of a trace that the job is to write and nobody reads: words of its lines end at blanks.
+pub fn warn_of_blanks(
+    settings: &Settings,
+    name: &str,
+    targets: &[Target],
+    diagnostics: &mut Diagnostics,
+) {
+    if settings.control.trace.write.is_none() || settings.control.trace.read.is_some() {
+        return;
+    }
+    let mut paths = targets.iter().map(|target| target.place.path());
+    let Some(path) = paths.find(|path| path.contains(char::is_whitespace)) else {
+        return;
+    };
+    let message = format!(
+        "job `{name}`: nobody can read its trace: names in it end at a blank, and `{path}` has one"
+    );
+    let warning =
+        Diagnostic::warning(message).hint("name files without blanks, or leave out write_iolog=");
+    diagnostics.push(match settings.location("write_iolog") {
+        Some(location) => warning.at(location),
+        None => warning,
+    });
+}
+
 /// Where the traces of jobs come from that are no files yet.
 #[derive(Clone, Copy)]
 pub struct Before<'a> {

@@ -68,7 +68,7 @@ impl Clone<'_> {
             }
         };
         let statuses: Vec<FileStatus> = paths.iter().map(status).collect();
-        if settings.size == Amount::Unset && settings.file_size.is_none() {
+        if !matches!(settings.size, Amount::Bytes(_)) && settings.file_size.is_none() {
             let unknown = |(path, status): (&String, &FileStatus)| match status {
                 _ if !diskless && self.ends.contains_key(path) => false,
                 FileStatus::Regular(size) => *size == Bytes::ZERO,
@@ -82,7 +82,8 @@ impl Clone<'_> {
             let grows = |(path, status): (&String, &FileStatus)| {
                 !matches!(status, FileStatus::Special(_)) && !path.starts_with("/dev/")
             };
-            if settings.placement.fill && paths.iter().zip(&statuses).any(grows) {
+            let fills = settings.placement.fill && settings.size == Amount::Unset;
+            if fills && paths.iter().zip(&statuses).any(grows) {
                 return self.endless(paths, diagnostics);
             }
             if paths.iter().zip(&statuses).all(unknown) {
@@ -512,7 +513,7 @@ impl Clone<'_> {
                 Some(length.min(rest) / block * block)
             }
             // A share of all there is needs to know how much that is.
-            None if matches!(settings.io_size, Amount::Percent(percent) if percent != 100) => {
+            None if matches!(settings.io_size, Amount::Percent(1..=99)) => {
                 known.map(|size| size.saturating_sub(offset))
             }
             other => other,
