@@ -54,6 +54,34 @@ fn a_trace_of_the_same_run_is_replayed() {
     }
 }
 
+/// What syncs all files at a job's end is in its trace, as in fio's.
+#[test]
+fn syncs_at_the_end_are_recorded() {
+    let syncs = |theirs, option: &str| {
+        let folder = support::disk_folder();
+        let mut command = support::fio(folder.path(), theirs);
+        command.args(["--name=j", "--size=32k", "--nrfiles=2", "--write_iolog=t"]);
+        let output = command.args(option.split(' ')).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let trace = std::fs::read_to_string(folder.path().join("t")).unwrap();
+        let words = trace.lines().map(|line| line.split(' ').skip(1));
+        let words = words.map(|words| words.take(2).collect::<Vec<_>>().join(" "));
+        let found: Vec<_> = words.filter(|it| it.ends_with(" sync")).collect();
+        found
+    };
+    for (option, expected) in [
+        ("--rw=write --end_fsync=1", 2),
+        ("--rw=randwrite --fsync_on_close=1", 2),
+        ("--rw=write --end_fsync=1 --ioengine=libaio", 2),
+        ("--rw=read --end_fsync=1", 0),
+        ("--rw=write", 0),
+    ] {
+        let [ours, theirs] = [false, true].map(|theirs| syncs(theirs, option));
+        assert_eq!(ours, theirs, "{option}");
+        assert_eq!(ours.len(), expected, "{option}");
+    }
+}
+
 /// A record of a read that was queued, as `blktrace` writes it.
 fn queued(time: u64, sector: u64) -> Vec<u8> {
     let mut record = Vec::new();

@@ -18,6 +18,7 @@ mod copy_tests;
 mod decimal;
 mod ends;
 mod features;
+mod file_names;
 mod file_sizes;
 mod fitting;
 mod help;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use fathom_diagnostics::Diagnostics;
 use fathom_units::{Bytes, Nanos};
+use fathom_workload::Caching;
 
 use crate::denied;
 
@@ -97,7 +98,7 @@ pub enum EngineError {
     /// An I/O of a job failed, and the run was to stop at the first.
     #[error(
         "job `{job}`: {direction} of {length} bytes at offset {offset} of `{path}`: {source}{}",
-        hint(source, None)
+        io_hint(source, *caching)
     )]
     Io {
         /// The job.
@@ -110,6 +111,8 @@ pub enum EngineError {
         offset: u64,
         /// Bytes.
         length: u32,
+        /// How it was done.
+        caching: Caching,
         /// What the system said.
         source: io::Error,
     },
@@ -292,6 +295,17 @@ fn hint(source: &io::Error, denied: Option<&str>) -> String {
     format!("\n  hint: {hint}")
 }
 
+/// The same for an I/O.
+fn io_hint(source: &io::Error, caching: Caching) -> String {
+    // What `hint` knows of it is about direct I/O.
+    if source.kind() == io::ErrorKind::InvalidInput && caching == Caching::Buffered {
+        return "\n  hint: the file system or the device takes no such I/O there; use other offsets or sizes, or name \
+                another target"
+            .to_owned();
+    }
+    hint(source, None)
+}
+
 /// The same for operations on files.
 fn operation_hint(source: &io::Error) -> String {
     let remedy = match source.kind() {
@@ -309,4 +323,32 @@ fn operation_hint(source: &io::Error) -> String {
 fn join(refusals: &[Refusal]) -> String {
     let texts: Vec<_> = refusals.iter().map(ToString::to_string).collect();
     texts.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(caching: Caching, expected: &str) {
+        const EINVAL: i32 = 22;
+        let error = EngineError::Io {
+            job: "j".to_owned(),
+            path: "f".to_owned(),
+            direction: "read",
+            offset: 0,
+            length: 512,
+            caching,
+            source: io::Error::from_raw_os_error(EINVAL),
+        };
+        let text = error.to_string();
+        let (_, hint) = text.split_once("hint: ").unwrap_or_default();
+        assert!(hint.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn blocks_are_a_matter_of_direct_io() {
+        check(Caching::Direct, "direct I/O needs");
+        check(Caching::Buffered, "the file system or the device");
+    }
 }

@@ -45,6 +45,7 @@ pub(crate) fn io_error(job: &Job, failure: FailedIo) -> EngineError {
         direction: failure.direction,
         offset: failure.offset,
         length: failure.length,
+        caching: job.caching,
         source: if failure.errno == 0 {
             std::io::Error::other("nothing was transferred: the end of the target was reached")
         } else {

@@ -101,7 +101,7 @@ impl Pattern {
             bytes: Vec::new(),
             offsets: Vec::new(),
         };
-        let mut rest = text.trim();
+        let mut rest = text;
         while !rest.is_empty() {
             rest = pattern.part(rest, read_file)?;
             if pattern.bytes.len() > PATTERN_MAX {
@@ -171,8 +171,11 @@ impl Pattern {
         Ok(rest)
     }
 
-    /// As many bytes as the number has, lowest first; a negative one has four.
+    /// As many bytes as the number has, lowest first; a negative one has four. Blanks may stand before it, as before any number
+    /// in C.
     fn decimal<'t>(&mut self, text: &'t str) -> Result<&'t str, PatternError> {
+        let typed = text;
+        let text = text.trim_start_matches([' ', '\t', '\n', '\x0b', '\x0c', '\r']);
         let signs = usize::from(text.starts_with(['-', '+']));
         let digits = &text[signs..];
         let end = digits.find(|c: char| !c.is_ascii_digit());
@@ -183,7 +186,7 @@ impl Pattern {
         }
         let (number, rest) = text.split_at(end);
         if number.len() == signs {
-            return Err(PatternError::Part(text.to_owned()));
+            return Err(PatternError::Part(typed.to_owned()));
         }
         let value: i32 = number
             .parse()
@@ -286,6 +289,8 @@ mod tests {
         check("-1024", &[0x00, 0xfc, 0xff, 0xff]);
         check("66", &[0x42]);
         check("0", &[0]);
+        check(" 12", &[12]);
+        check("0xff -1", &[0xff, 0xff, 0xff, 0xff, 0xff]);
         check("1000", &[0xe8, 0x03]);
         check("0xFF0X1", &[0xff, 0x01]);
         check("0xabc", &[0x0a, 0xbc]);
@@ -323,6 +328,12 @@ mod tests {
     #[test]
     fn what_is_no_pattern_is_refused() {
         refuse("", "the pattern is empty");
+        // Blanks may stand before decimal numbers alone, as in fio.
+        for text in [" 0xff", " \"ab\"", " %o", " 'there'"] {
+            refuse(text, &format!("`{text}` is no part of a pattern"));
+        }
+        refuse("0xff ", "` ` is no part of a pattern");
+        refuse("12 ", "` ` is no part of a pattern");
         refuse("\"\"", "the pattern is empty");
         refuse("\"a", "`\"a` has no closing quote");
         refuse("abc", "`abc` is no part of a pattern");

@@ -29,8 +29,8 @@ pub fn ends<'a>(settings: &Settings, jobs: impl Iterator<Item = &'a Job>) -> BTr
 
 /// Whether a job uses files as long as they are, or only such as are long enough.
 fn heeds_size(settings: &Settings) -> bool {
-    let takes_all = settings.size == Amount::Unset && settings.file_size.is_none();
-    takes_all || settings.control.handling.must_exist
+    let takes_found = !matches!(settings.size, Amount::Bytes(_)) && settings.file_size.is_none();
+    takes_found || settings.control.handling.must_exist
 }
 
 /// Whether a job appends to its files, or begins or ends at a share of them.

@@ -8,8 +8,9 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Bytes;
 use fathom_workload::Target;
 
-use super::job::block_range;
-use super::settings::Settings;
+use super::job::{block_range, smallest_block};
+use super::settings::{Amount, Settings};
+use super::targets::share;
 
 /// The settings of the job `name` with the sizes that fit into the shortest file, and a warning where others were left out.
 /// Where none fits, or where nothing is known of the files, they are as given.
@@ -42,6 +43,38 @@ pub fn fitting<'a>(
         }
     }
     Cow::Owned(fitting)
+}
+
+/// Complains of an `io_size` in percent of `targets` that no block of the job `name` fits into, as fio does; one in bytes is good
+/// for one I/O there, and so it is here. `None` after an error.
+pub fn check_share(
+    settings: &Settings,
+    name: &str,
+    targets: &[Target],
+    diagnostics: &mut Diagnostics,
+) -> Option<()> {
+    let Amount::Percent(percent @ 1..=99) = settings.io_size else {
+        return Some(());
+    };
+    let lengths: Option<Vec<_>> = targets.iter().map(|target| target.length).collect();
+    let Some(lengths) = lengths else {
+        return Some(());
+    };
+    let shares = lengths.iter().map(|length| share(length.get(), percent));
+    let all = shares.fold(0, u64::saturating_add);
+    let block = smallest_block(settings);
+    if all >= block {
+        return Some(());
+    }
+    let (all, block) = (Bytes::new(all), Bytes::new(block));
+    let message =
+        format!("job `{name}`: {percent}% of its files is {all}, less than one block of {block}");
+    let error = Diagnostic::error(message).hint("raise io_size= or size=, or lower bs=");
+    diagnostics.push(match settings.location("io_size") {
+        Some(location) => error.at(location),
+        None => error,
+    });
+    None
 }
 
 /// Whether a direction ever draws a size of at most `most`: those without a share never come.

@@ -21,9 +21,19 @@ use super::verify;
 
 /// What issues the settings' I/O.
 pub fn backend(settings: &Settings) -> Backend {
-    table::find_engine(&settings.engine)
-        .and_then(table::EngineRow::backend)
-        .unwrap_or(Backend::Sync)
+    let engine = table::find_engine(&settings.engine);
+    let backend = engine.and_then(table::EngineRow::backend);
+    match backend.unwrap_or(Backend::Sync) {
+        // As many of fio's threads as `iodepth` says make the calls then, each one at a time.
+        Backend::Sync
+            if settings.pacing.offload
+                && settings.depth > 1
+                && features::operation(settings).is_none() =>
+        {
+            Backend::IoUring
+        }
+        backend => backend,
+    }
 }
 
 /// Whether the job is there for its files alone, and would make them as it opens them: as in fio, which ends before that, it
@@ -236,7 +246,7 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
         _ => None,
     };
     let io_size = match settings.io_size {
-        Amount::Unset | Amount::Bytes(0) | Amount::Percent(100) => size,
+        Amount::Unset | Amount::Bytes(0) | Amount::Percent(0 | 100) => size,
         Amount::Bytes(bytes) => Some(bytes),
         Amount::Percent(percent) => total.map(|total| share(total, percent)),
     };

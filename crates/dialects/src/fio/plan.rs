@@ -13,7 +13,7 @@ use super::command_line::CommandLine;
 use super::context::{Files, ReadContext};
 use super::ends::ends;
 use super::features;
-use super::fitting::fitting;
+use super::fitting::{check_share, fitting};
 use super::input::{
     Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf, TraceMerge,
 };
@@ -623,6 +623,10 @@ fn find_targets(
         return Some((replayed.targets.clone(), Some(replayed), false));
     }
     let (targets, past_end) = clone.whole_targets(files, diagnostics)?;
+    check_share(clone.settings, clone.name, &targets, diagnostics)?;
+    if clone.number == 0 {
+        replay::warn_of_blanks(clone.settings, clone.name, &targets, diagnostics);
+    }
     Some((targets, None, past_end))
 }
 

@@ -14,10 +14,10 @@ use fathom_workload::{
 };
 
 use super::context::{FileStatus, Files};
+use super::file_names::split_list;
 use super::input::TraceMerge;
 use super::job;
 use super::settings::Settings;
-use super::targets::split_list;
 
 /// Deepest queue that a trace asks for by itself: stacked devices do not tell every completion.
 const DEPTH_MAX: u32 = 1024;
@@ -33,6 +33,31 @@ pub struct Replayed {
     depth: Option<u32>,
     /// The files of the trace.
     pub targets: Vec<Target>,
+}
+
+/// Warns of a trace that the job is to write and nobody reads: words of its lines end at blanks.
+pub fn warn_of_blanks(
+    settings: &Settings,
+    name: &str,
+    targets: &[Target],
+    diagnostics: &mut Diagnostics,
+) {
+    if settings.control.trace.write.is_none() || settings.control.trace.read.is_some() {
+        return;
+    }
+    let mut paths = targets.iter().map(|target| target.place.path());
+    let Some(path) = paths.find(|path| path.contains(char::is_whitespace)) else {
+        return;
+    };
+    let message = format!(
+        "job `{name}`: nobody can read its trace: names in it end at a blank, and `{path}` has one"
+    );
+    let warning =
+        Diagnostic::warning(message).hint("name files without blanks, or leave out write_iolog=");
+    diagnostics.push(match settings.location("write_iolog") {
+        Some(location) => warning.at(location),
+        None => warning,
+    });
 }
 
 /// Where the traces of jobs come from that are no files yet.

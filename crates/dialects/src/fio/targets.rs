@@ -1,6 +1,4 @@
-//! The files of a job: their names, and the part of each that is used.
-//!
-//! Names are made as fio makes them, so that a run finds what a run of fio left behind, and the other way round.
+//! The files of a job, and the part of each that is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,13 +9,11 @@ use fathom_workload::{FileOperation, Place, Target};
 
 use super::context::{FileStatus, Files};
 use super::features;
+use super::file_names::split_list;
 use super::file_sizes::FileSizes;
 use super::job::{block_range, smallest_block};
 use super::settings::{Amount, Settings};
 use super::short_files::long_enough;
-
-/// Most files that `opendir` finds.
-const MAX_LISTED: usize = 65_536;
 
 /// Length of a file that has no end of its own: more than any file system has (1 PiB), and still a length that all can count
 /// with.
@@ -72,7 +68,7 @@ impl Clone<'_> {
             }
         };
         let statuses: Vec<FileStatus> = paths.iter().map(status).collect();
-        if settings.size == Amount::Unset && settings.file_size.is_none() {
+        if !matches!(settings.size, Amount::Bytes(_)) && settings.file_size.is_none() {
             let unknown = |(path, status): (&String, &FileStatus)| match status {
                 _ if !diskless && self.ends.contains_key(path) => false,
                 FileStatus::Regular(size) => *size == Bytes::ZERO,
@@ -86,7 +82,8 @@ impl Clone<'_> {
             let grows = |(path, status): (&String, &FileStatus)| {
                 !matches!(status, FileStatus::Special(_)) && !path.starts_with("/dev/")
             };
-            if settings.placement.fill && paths.iter().zip(&statuses).any(grows) {
+            let fills = settings.placement.fill && settings.size == Amount::Unset;
+            if fills && paths.iter().zip(&statuses).any(grows) {
                 return self.endless(paths, diagnostics);
             }
             if paths.iter().zip(&statuses).all(unknown) {
@@ -175,32 +172,6 @@ impl Clone<'_> {
             length: Some(block),
         };
         paths.into_iter().map(target).collect()
-    }
-
-    /// Every regular file of `opendir`, and those of `filename` behind them.
-    fn listed(
-        &self,
-        directory: &str,
-        files: &dyn Files,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Vec<String>> {
-        let found = files.list(directory, MAX_LISTED);
-        let problem = match &found {
-            Ok(paths) if paths.is_empty() => "it holds no regular file".to_owned(),
-            Ok(_) => {
-                let most = self.settings.listed_files.unwrap_or(u64::MAX);
-                let mut paths = found.ok()?;
-                if !self.settings.named_files.is_empty() {
-                    paths.append(&mut self.paths(files));
-                }
-                paths.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-                return Some(paths);
-            }
-            Err(error) => error.to_string(),
-        };
-        let message = format!("`opendir={directory}`: {problem}");
-        self.refuse(diagnostics, &message, "name a directory with files in it");
-        None
     }
 
     fn depends_on_files(&self) -> bool {
@@ -356,55 +327,12 @@ impl Clone<'_> {
         }
     }
 
-    fn refuse(&self, diagnostics: &mut Diagnostics, message: &str, hint: &str) {
+    pub(super) fn refuse(&self, diagnostics: &mut Diagnostics, message: &str, hint: &str) {
         let error = Diagnostic::error(format!("job `{}`: {message}", self.name)).hint(hint);
         diagnostics.push(match &self.location {
             Some(location) => error.at(location.clone()),
             None => error,
         });
-    }
-
-    fn paths(&self, files: &dyn Files) -> Vec<String> {
-        let settings = self.settings;
-        let named = &settings.named_files;
-        if !named.is_empty() {
-            let count = settings.listed_files.unwrap_or(u64::MAX);
-            let count = usize::try_from(count).unwrap_or(usize::MAX);
-            return named.iter().take(count).cloned().collect();
-        }
-        let folders = settings
-            .directory
-            .as_deref()
-            .map(split_list)
-            .unwrap_or_default();
-        let within = |folder: u64, name: &str| match folders.len() as u64 {
-            0 => name.to_owned(),
-            count => format!("{}/{name}", folders[(folder % count) as usize]),
-        };
-        let count = settings.file_count;
-        // A job named after a device or a directory uses that.
-        if count == 1
-            && matches!(
-                files.status(self.called),
-                FileStatus::Special(_) | FileStatus::Directory
-            )
-        {
-            return vec![within(self.number, self.called)];
-        }
-        (0..count)
-            .map(|file| within(self.number, &self.made_up_name(file)))
-            .collect()
-    }
-
-    fn made_up_name(&self, file: u64) -> String {
-        let numbers = [("$jobnum", self.number), ("$filenum", file)];
-        let mut name =
-            replace_ignoring_case(&self.settings.filename_format, "$jobname", self.called);
-        for (word, number) in numbers {
-            name = replace_ignoring_case(&name, word, &number.to_string());
-        }
-        // The client's address, which a job of this machine has none of.
-        replace_ignoring_case(&name, "$clientuid", "")
     }
 
     /// Length of each file: `filesize`, or `size` divided among them, the first few one block longer where that leaves
@@ -585,7 +513,7 @@ impl Clone<'_> {
                 Some(length.min(rest) / block * block)
             }
             // A share of all there is needs to know how much that is.
-            None if matches!(settings.io_size, Amount::Percent(percent) if percent != 100) => {
+            None if matches!(settings.io_size, Amount::Percent(1..=99)) => {
                 known.map(|size| size.saturating_sub(offset))
             }
             other => other,
@@ -596,63 +524,4 @@ impl Clone<'_> {
 /// `percent` of `size`, rounded down.
 pub fn share(size: u64, percent: u64) -> u64 {
     (u128::from(size) * u128::from(percent) / 100) as u64
-}
-
-/// The entries of a list separated by `:`, where `\:` stands for a colon within an entry.
-pub fn split_list(text: &str) -> Vec<String> {
-    let mut entries = vec![String::new()];
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        let last = entries.len() - 1;
-        match character {
-            '\\' if characters.peek() == Some(&':') => {
-                characters.next();
-                entries[last].push(':');
-            }
-            ':' => entries.push(String::new()),
-            other => entries[last].push(other),
-        }
-    }
-    entries.retain(|entry| !entry.is_empty());
-    if entries.is_empty() {
-        entries.push(text.to_owned());
-    }
-    entries
-}
-
-fn replace_ignoring_case(text: &str, word: &str, with: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    // Lowering ASCII letters alone keeps every byte in its place.
-    while let Some(start) = rest.to_ascii_lowercase().find(word) {
-        out.push_str(&rest[..start]);
-        out.push_str(with);
-        rest = &rest[start + word.len()..];
-    }
-    out.push_str(rest);
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(text: &str, expected: &[&str]) {
-        assert_eq!(split_list(text), expected, "{text}");
-    }
-
-    #[test]
-    fn lists_are_split_at_colons() {
-        check("/dev/sda", &["/dev/sda"]);
-        check("/a:/b", &["/a", "/b"]);
-        check(r"/dev/dsk/foo@3,0\:c:b", &["/dev/dsk/foo@3,0:c", "b"]);
-        check(":a::b:", &["a", "b"]);
-        check(":", &[":"]);
-    }
-
-    #[test]
-    fn formats_are_filled_in() {
-        assert_eq!(replace_ignoring_case("$JobName.x", "$jobname", "é"), "é.x");
-    }
 }

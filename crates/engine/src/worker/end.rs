@@ -17,7 +17,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     )]
     pub(super) fn finish(mut self: Box<Self>) -> Finished {
         let mut leftover = Leftover::default();
+        let syncs = self.syncs_at_end();
         if S::HOOKS {
+            if syncs {
+                self.parts.source.syncing_all(self.clock.now());
+            }
             self.parts.source.finished(self.clock.now());
             leftover = self.parts.source.leave();
             self.count_last_pause(leftover.checks.is_some());
@@ -25,14 +29,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
         self.stats.unissued = leftover.unissued;
         self.stats.checks = leftover.checks;
-        let sync = self.parts.job.sync;
-        let reached_end = matches!(self.stats.ended, EndReason::Time | EndReason::Done);
-        if self.parts.backend != Backend::Null
-            && !self.acts_on_names()
-            && self.parts.job.mix.changes_data()
-            && reached_end
-            && (sync.at_end || sync.on_close)
-        {
+        if syncs {
             self.sync_all_targets();
         }
         let until = self
@@ -76,6 +73,17 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             clock_deviated: self.clock.has_deviated(),
             handed_over: handed_over::note(self.parts.job, self.parts.backend, self.parts.worker),
         }
+    }
+
+    /// Whether the files are to be synced once the I/O is done.
+    fn syncs_at_end(&self) -> bool {
+        let sync = self.parts.job.sync;
+        let reached_end = matches!(self.stats.ended, EndReason::Time | EndReason::Done);
+        self.parts.backend != Backend::Null
+            && !self.acts_on_names()
+            && self.parts.job.mix.changes_data()
+            && reached_end
+            && (sync.at_end || sync.on_close)
     }
 
     /// The pause after a job's last I/O is part of its time with the peers, which pause before they look for another I/O. What

@@ -515,6 +515,12 @@ impl Source for Full<'_> {
         self.search.as_ref().map(DepthSearch::found)
     }
 
+    fn syncing_all(&mut self, now: Nanos) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.syncing_all(now);
+        }
+    }
+
     fn finished(&mut self, now: Nanos) {
         if let Some(recorder) = &mut self.recorder {
             recorder.finished(now);

@@ -103,6 +103,13 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// All files are about to be synced.
+    pub(super) fn syncing_all(&mut self, now: Nanos) {
+        for target in 0..self.job.targets.len() as u32 {
+            self.line(target, "sync", 0, 0, now);
+        }
+    }
+
     /// The worker has come to its end.
     pub(super) fn finished(&mut self, now: Nanos) {
         let at = self.since_start(now);

@@ -207,6 +207,11 @@ pub(crate) trait Source {
         None
     }
 
+    /// All files are about to be synced, since the job has done what it was to do.
+    fn syncing_all(&mut self, now: Nanos) {
+        let _ = now;
+    }
+
     /// The worker has come to its end: nothing is in flight.
     fn finished(&mut self, now: Nanos) {
         let _ = now;

@@ -4,10 +4,10 @@ use fathom_workload::OpenSync;
 
 use super::reader::{Counts, ValueReader};
 use super::{Amount, PATTERNS, Settings};
+use crate::fio::file_names::split_list;
 use crate::fio::file_sizes::FileSizes;
 use crate::fio::input::Unified;
 use crate::fio::table::{self, Carried};
-use crate::fio::targets::split_list;
 use crate::fio::values::BareTime;
 
 /// Largest block: the engine holds reads and writes to 1 GiB, trims alone may be as long as 32 bits say.

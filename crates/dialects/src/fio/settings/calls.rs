@@ -133,6 +133,8 @@ pub fn calls(settings: &Settings) -> Calls {
     let cached = !settings.direct && backend != Backend::Null;
     let is_ring = backend == Backend::IoUring;
     let has_flags = is_ring || backend == Backend::Sync;
+    // What is done by a ring for other engines is not polled for: theirs go without where it cannot be.
+    let polls = backend == Backend::Sync || settings.engine == "io_uring";
     let share = if is_ring { 100 } else { polled_percent };
     Calls {
         advice: if cached || backend == Backend::Mmap {
@@ -140,7 +142,7 @@ pub fn calls(settings: &Settings) -> Calls {
         } else {
             Advice::None
         },
-        polled: if has_flags && polled { share } else { 0 },
+        polled: if polls && polled { share } else { 0 },
         uncached: has_flags && cached && uncached,
         no_wait: (has_flags || backend == Backend::Libaio) && no_wait,
         atomic: atomic && settings.pattern.directions[1],

@@ -187,10 +187,11 @@ impl Settings {
                 }
             }
         }
-        if range.every == 0 {
-            return reader.refuse(&format!("`{count}` is no number above 0"), None);
+        // After every 0 writes is never, as in fio; what is no number is no 0.
+        if range.every == 0 && count.parse() != Ok(0u32) {
+            return reader.refuse(&format!("`{count}` is no number"), None);
         }
-        self.control.handling.sync_range = Some(range);
+        self.control.handling.sync_range = Some(range).filter(|range| range.every > 0);
     }
 
     fn apply_continue(&mut self, reader: &mut ValueReader<'_>) {

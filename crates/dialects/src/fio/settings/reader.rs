@@ -348,7 +348,8 @@ impl<'a> ValueReader<'a> {
             return None;
         };
         if number.percent {
-            let least = u64::from(!self.row.name.starts_with("offset"));
+            // `size=0%` is the size of no job; the others ask for nothing.
+            let least = u64::from(self.row.name == "size");
             if let Ok(percent) = u64::try_from(number.value)
                 && (least..=100).contains(&percent)
             {

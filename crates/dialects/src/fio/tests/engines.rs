@@ -99,6 +99,26 @@ fn what_a_map_cannot_do_is_refused() {
     assert!(read_in(&files, &["job.fio"]).is_ok());
 }
 
+/// fio's threads each make one call at a time then: as many are outstanding as there are threads.
+#[test]
+fn offloaded_calls_have_the_depth_that_was_asked_for() {
+    let found = |job: &Job| (job.backend, job.depth);
+    let offload = "io_submit_mode=offload\niodepth=8\nioengine=";
+    for engine in ["sync", "psync", "vsync", "pvsync", "pvsync2"] {
+        let expected = (Backend::IoUring, 8);
+        check(&format!("{offload}{engine}"), found, expected);
+    }
+    let polled = |job: &Job| job.features.calls.polled;
+    check(&format!("{offload}pvsync2\nhipri=1"), polled, 0);
+    check("ioengine=pvsync2\nhipri=1", polled, 100);
+    check_warning(&format!("{offload}psync"), &[]);
+    check(&format!("{offload}libaio"), found, (Backend::Libaio, 8));
+    check(&format!("{offload}mmap"), found, (Backend::Mmap, 1));
+    let alone = "io_submit_mode=offload\nioengine=psync";
+    check(alone, found, (Backend::Sync, 1));
+    check("ioengine=psync\niodepth=8", found, (Backend::Sync, 1));
+}
+
 #[test]
 fn what_an_engine_cannot_do_is_refused() {
     for (engine, option, refused) in [

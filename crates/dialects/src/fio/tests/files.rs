@@ -401,6 +401,14 @@ fn what_earlier_jobs_make_is_used_whole() {
         "",
         Ok(Some(65_536)),
     );
+    // A share of a file that is yet to grow is a share of nothing.
+    for size in ["", "--size=100%", "--size=50%"] {
+        let grown = "--rw=write --size=64k --io_size=32k --fallocate=none";
+        check(grown, &format!("--stonewall {size}"), unknown);
+        let size = format!("{size} --ioengine=null");
+        check("--rw=write --size=64k", &size, unknown);
+    }
+    check("--rw=write --size=64k", "--size=50%", Ok(Some(32_768)));
     check("--rw=write --size=64k --ioengine=null", "", unknown);
     check("--rw=write --size=64k", "--ioengine=null", unknown);
     let longer = with_file("f", 100_000);
@@ -428,6 +436,26 @@ fn what_may_not_be_made_is_not_made_longer() {
         assert_eq!(read(65_536, &options), Ok(()), "{rw}");
     }
     assert_eq!(read(1000, "--name=i --rw=write"), Ok(()));
+}
+
+/// As in fio: a share that is less than a block is refused, a number of bytes is good for one I/O.
+#[test]
+fn a_share_of_the_bytes_has_room_for_a_block() {
+    let refused = |share: &str, held: &str| {
+        check_error(
+            &format!("[j]\nsize=40k\nrw=write\nbs=8k\nio_size={share}\n"),
+            &[&format!(
+                "job `j`: {share} of its files is {held}, less than one block of 8 KiB"
+            )],
+        );
+    };
+    refused("10%", "4 KiB");
+    refused("19%", "7.6 KiB");
+    let bytes = |job: &Job| job.limits.bytes.map(Bytes::get);
+    check("size=40k\nrw=write\nbs=8k\nio_size=20%", bytes, Some(8192));
+    check("size=40k\nrw=write\nbs=8k\nio_size=1k", bytes, Some(8192));
+    check("size=40k\nrw=write\nbs=8k\nio_size=0%", bytes, None);
+    check("size=40k\nrw=write\nbs=8k\nio_size=100%", bytes, None);
 }
 
 /// All of a file is all of it, whatever fits into it.

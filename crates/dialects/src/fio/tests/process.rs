@@ -397,6 +397,17 @@ fn files_are_handled_as_asked() {
         |job| job.features.files.sync_range,
         Some(expected),
     );
+    let range = |job: &Job| job.features.files.sync_range;
+    check("sync_file_range=write:0", range, None);
+    check(
+        "sync_file_range=write:2\nsync_file_range=write:0",
+        range,
+        None,
+    );
+    check_error(
+        "[j]\nsize=1m\nsync_file_range=write:x\n",
+        &["`x` is no number"],
+    );
     check("pre_read=1", |job| job.features.files.pre_read, true);
     check(
         "allow_file_create=0",

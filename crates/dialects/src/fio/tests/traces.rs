@@ -98,6 +98,15 @@ fn a_trace_is_replayed_with_its_own_syncs() {
     assert!(warnings.iter().any(|warning| warning.message == expected));
 }
 
+/// Words of a trace end at blanks, so that a name with one is read back as another.
+#[test]
+fn a_trace_that_nobody_can_read_is_told() {
+    let told = "job `j`: nobody can read its trace: names in it end at a blank, and `a b` has one";
+    check_warning("filename=c:a b\nwrite_iolog=t\nnumjobs=2", &[told]);
+    check_warning("filename=ab\nwrite_iolog=t", &[]);
+    check_warning("filename=a b", &[]);
+}
+
 /// What an earlier stage is to write is taken for the most that it may hold, and not looked for.
 #[test]
 fn a_trace_of_an_earlier_stage_makes_the_job() {
