@@ -328,7 +328,11 @@ fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
             "`{name}` is no preset and no dialect; known: {}",
             known.join(", ")
         );
-        let hint = if Path::new(name).exists() {
+        let hint = if Path::new(name).is_dir() {
+            format!(
+                "that is a folder: `fathom run quick --target {name}` measures the disk under it"
+            )
+        } else if Path::new(name).exists() {
             format!("write `./{name}` for the file of that name")
         } else {
             format!("{guess}a file's name needs a `/` or an extension")

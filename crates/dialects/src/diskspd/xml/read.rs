@@ -10,6 +10,7 @@ use crate::diskspd::settings::{
     Cache, Contents, Format, Given, Profile, Span, SpreadUnit, Target, Throttle,
 };
 use crate::diskspd::source::Source;
+use crate::marked::marked;
 
 /// Largest profile.
 const PROFILE_MAX: usize = 4 << 20;
@@ -39,18 +40,7 @@ pub fn decode(bytes: &[u8]) -> Result<String, String> {
     if bytes.len() > PROFILE_MAX {
         return Err(format!("it is larger than {} MiB", PROFILE_MAX >> 20));
     }
-    let units = |one: fn([u8; 2]) -> u16| {
-        let pairs = bytes[2..].chunks_exact(2);
-        let units = pairs.map(|pair| one([pair[0], pair[1]]));
-        char::decode_utf16(units).collect::<Result<String, _>>()
-    };
-    let text = match bytes {
-        [0xff, 0xfe, ..] => units(u16::from_le_bytes).ok(),
-        [0xfe, 0xff, ..] => units(u16::from_be_bytes).ok(),
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
-        _ => String::from_utf8(bytes.to_vec()).ok(),
-    };
-    text.ok_or_else(|| "it holds bytes that are no text".to_owned())
+    marked(bytes).ok_or_else(|| "it holds bytes that are no text".to_owned())
 }
 
 /// Reads a profile; complaints go to `source`.
