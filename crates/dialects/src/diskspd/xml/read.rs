@@ -174,7 +174,13 @@ impl Reader<'_, '_> {
         let found = text.parse::<u64>().ok().filter(|number| *number <= max);
         found.unwrap_or_else(|| {
             let message = format!("`{}` is no whole number from 0 to {max}", short(text));
-            self.refuse(node, message, "write digits alone");
+            let is_number = !text.is_empty() && text.bytes().all(|one| one.is_ascii_digit());
+            let hint = if is_number {
+                "give less"
+            } else {
+                "write digits alone"
+            };
+            self.refuse(node, message, hint);
             // Of a 0 it would be told beside it that there is none.
             1
         })
