@@ -432,4 +432,11 @@ mod tests {
         assert!(is_path("./quick") && is_path("job.fio"));
         assert!(!is_path("quick"));
     }
+
+    #[test]
+    fn a_folder_is_no_workload() {
+        let failure = from_preset(".", None).unwrap_err().message;
+        let hint = "that is a folder: `fathom run quick --target .` measures the disk under it";
+        assert!(failure.contains(hint), "{failure}");
+    }
 }
