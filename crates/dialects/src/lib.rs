@@ -12,5 +12,6 @@ pub mod diskspd;
 mod errno;
 pub mod fio;
 pub mod iometer;
+mod marked;
 pub mod sqlio;
 pub mod vdbench;

@@ -240,6 +240,7 @@ fn a_job_that_goes_on_counts_every_wrong_block() {
     std::fs::create_dir(&dump).unwrap();
     let job = |verify| writer(&path, Backend::Sync, Caching::Buffered, verify);
     run_all(&[job(phase(Checksum::Sha1, VerifyPhase::Never))], &[]);
+    let right = std::fs::read(&path).unwrap();
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     for block in [3, 5, 60] {
         file.write_all_at(b"damage", block * 4096 + 1000).unwrap();
@@ -267,6 +268,7 @@ fn a_job_that_goes_on_counts_every_wrong_block() {
     assert_eq!(received[1000..1006], *b"damage");
     assert_eq!(received[..1000], expected[..1000]);
     assert_eq!(received[1006..], expected[1006..]);
+    assert!(expected == right[12_288..16_384]);
 }
 
 /// Without a header that can be read a reader does not know what stood there, and makes nothing up.
@@ -276,6 +278,7 @@ fn what_is_not_known_is_not_saved_as_expected() {
     let path = directory.path().join("file");
     let job = |verify| writer(&path, Backend::Sync, Caching::Buffered, verify);
     run_all(&[job(phase(Checksum::Sha1, VerifyPhase::Never))], &[]);
+    let right = std::fs::read(&path).unwrap();
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     for at in [3 * 4096, 5 * 4096 + 1000] {
         file.write_all_at(b"damage", at).unwrap();
@@ -289,7 +292,9 @@ fn what_is_not_known_is_not_saved_as_expected() {
     let (_, told) = run_all(&[read], &[]);
     let is_there = |name: &str| directory.path().join(name).exists();
     assert!(is_there("file.12288.received") && !is_there("file.12288.expected"));
-    assert!(is_there("file.20480.received") && is_there("file.20480.expected"));
+    assert!(is_there("file.20480.received"));
+    let expected = std::fs::read(directory.path().join("file.20480.expected")).unwrap();
+    assert!(expected == right[20_480..24_576]);
     let told = lines(&told);
     let unknown = told
         .iter()

@@ -328,7 +328,11 @@ fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
             "`{name}` is no preset and no dialect; known: {}",
             known.join(", ")
         );
-        let hint = if Path::new(name).exists() {
+        let hint = if Path::new(name).is_dir() {
+            format!(
+                "that is a folder: `fathom run quick --target {name}` measures the disk under it"
+            )
+        } else if Path::new(name).exists() {
             format!("write `./{name}` for the file of that name")
         } else {
             format!("{guess}a file's name needs a `/` or an extension")
@@ -427,5 +431,12 @@ mod tests {
     fn a_name_with_a_slash_or_an_extension_is_a_path() {
         assert!(is_path("./quick") && is_path("job.fio"));
         assert!(!is_path("quick"));
+    }
+
+    #[test]
+    fn a_folder_is_no_workload() {
+        let failure = from_preset(".", None).unwrap_err().message;
+        let hint = "that is a folder: `fathom run quick --target .` measures the disk under it";
+        assert!(failure.contains(hint), "{failure}");
     }
 }

@@ -229,7 +229,11 @@ impl Line {
         let (number, rest) = text.split_at(digits);
         let Some(value) = number.parse::<u32>().ok() else {
             let message = format!("`{text}` is no number below 2^32");
-            return wrong(message, "write the number right behind the option's letter");
+            let hint = match digits {
+                0 => "write digits right behind the option's letter",
+                _ => "give less",
+            };
+            return wrong(message, hint);
         };
         if !rest.is_empty() {
             let message = format!("`{text}` is read as {value}; `{rest}` means nothing here");

@@ -147,7 +147,11 @@ impl Words<'_> {
         let found = found.filter(|count| (1..=most).contains(count));
         if found.is_none() {
             let message = format!("`{text}` is no number from 1 to {most}");
-            self.error(message, "write digits alone");
+            if text.bytes().all(|one| one.is_ascii_digit()) && !text.is_empty() {
+                self.error(message, format!("give 1 to {most}"));
+            } else {
+                self.error(message, "write digits alone");
+            }
         }
         found
     }

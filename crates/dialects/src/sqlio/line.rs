@@ -6,6 +6,7 @@ use fathom_diagnostics::{Diagnostic, Diagnostics, Location, why_unread};
 
 use super::settings::{Buffering, Order, Settings, Target};
 use crate::fio::Files;
+use crate::marked::marked;
 
 /// Most threads, and most files.
 const MANY_MAX: u32 = 256;
@@ -155,20 +156,14 @@ impl Line {
             }
             't' => it.threads = number(value, 1, MANY_MAX)?,
             's' => it.seconds = number(value, 1, u32::MAX)?.into(),
-            'b' => it.block_kib = number(value, 1, (1 << 22) - 1)?,
+            'b' => it.block_kib = kib(value)?,
             'i' => it.run = number(value, 1, u32::MAX)?,
             'S' => it.first_block = number(value, 0, u32::MAX)?.into(),
             'o' => {
                 let depth = number(value, 0, 1 << 16)?;
                 it.outstanding = (depth > 0).then_some(depth);
             }
-            'f' => {
-                it.order = match value.to_ascii_lowercase().as_str() {
-                    "random" => Order::Random,
-                    "sequential" => Order::Sequential,
-                    blocks => Order::Stripes(number(blocks, 1, u32::MAX)?),
-                }
-            }
+            'f' => it.order = order(value)?,
             'B' => {
                 it.buffering = match value {
                     "N" => Buffering::None,
@@ -278,7 +273,14 @@ impl Line {
             self.settings.parameters = Some(path.clone());
             match files.read_bytes(&path) {
                 Ok(bytes) if bytes.len() <= FILE_MAX => {
-                    let text = String::from_utf8_lossy(&bytes).into_owned();
+                    // What is in a code page differs in names alone.
+                    let text = marked(&bytes);
+                    let text = text.unwrap_or_else(|| String::from_utf8_lossy(&bytes).into_owned());
+                    if text.contains('\0') {
+                        let message = format!("`{path}` is no text: it holds zero bytes");
+                        self.error(index, message, "name a parameter file, saved as UTF-8");
+                        return;
+                    }
                     self.parameter_file(index, &path, &text);
                 }
                 Ok(_) => self.error(index, format!("`{path}` is larger than 1 MiB"), "use less"),
@@ -381,6 +383,22 @@ fn parameters(words: &[&str]) -> Result<Target, Wrong> {
     })
 }
 
+fn order(value: &str) -> Result<Order, Wrong> {
+    Ok(match value.to_ascii_lowercase().as_str() {
+        "random" => Order::Random,
+        "sequential" => Order::Sequential,
+        blocks => {
+            let hint = "write -frandom, -fsequential, or how many blocks on the next I/O is, such as `-f64`";
+            Order::Stripes(hinted(number(blocks, 1, u32::MAX), blocks, hint)?)
+        }
+    })
+}
+
+fn kib(value: &str) -> Result<u32, Wrong> {
+    let found = number(value, 1, (1 << 22) - 1);
+    hinted(found, value, "write KiB in digits alone, such as `-b8`")
+}
+
 fn number(text: &str, least: u32, most: u32) -> Result<u32, Wrong> {
     if text.is_empty() {
         let message = format!("no number stands behind it; it takes one from {least} to {most}");
@@ -395,11 +413,19 @@ fn number(text: &str, least: u32, most: u32) -> Result<u32, Wrong> {
         .ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
             let message = format!("`{shown}` is no number from {least} to {most}");
-            (
-                message,
-                "write digits behind the option's letter".to_owned(),
-            )
+            let hint = if text.bytes().all(|one| one.is_ascii_digit()) {
+                format!("give {least} to {most}")
+            } else {
+                "write digits behind the option's letter".to_owned()
+            };
+            (message, hint)
         })
+}
+
+/// The same with `hint` where `value` is something else than digits.
+fn hinted(found: Result<u32, Wrong>, value: &str, hint: &str) -> Result<u32, Wrong> {
+    let is_word = value.bytes().any(|one| !one.is_ascii_digit());
+    found.map_err(|(message, own)| (message, if is_word { hint.to_owned() } else { own }))
 }
 
 /// A mask in hexadecimal, with or without `0x`.

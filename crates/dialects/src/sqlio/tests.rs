@@ -185,6 +185,64 @@ fn a_number_of_a_parameter_file_is_told_what_its_line_is_made_of() {
     }
 }
 
+/// Who writes `-frnd` or `-b4K` does not lack digits alone.
+#[test]
+fn what_is_no_number_is_told_what_stands_there() {
+    for (word, expected) in [
+        ("-t300", "hint: give 1 to 256\n"),
+        ("-s0", "hint: give 1 to 4294967295\n"),
+        ("-tx", "hint: write digits behind the option's letter\n"),
+        (
+            "-frnd",
+            "hint: write -frandom, -fsequential, or how many blocks",
+        ),
+        ("-f0", "hint: give 1 to 4294967295\n"),
+        ("-b4K", "hint: write KiB in digits alone, such as `-b8`\n"),
+        ("-b0", "hint: give 1 to 4194303\n"),
+    ] {
+        let errors = read(&[word.to_owned()], &Param("")).unwrap_err();
+        let told = format!("{errors}\n");
+        assert!(told.contains(expected), "{word}\n{told}");
+    }
+}
+
+/// One parameter file of any bytes.
+struct Bytewise(Vec<u8>);
+impl Files for Bytewise {
+    fn read_text(&self, _: &str) -> io::Result<String> {
+        Err(io::Error::other("it is read as bytes"))
+    }
+    fn read_bytes(&self, _: &str) -> io::Result<Vec<u8>> {
+        Ok(self.0.clone())
+    }
+    fn status(&self, _: &str) -> FileStatus {
+        FileStatus::Missing
+    }
+}
+
+#[test]
+fn a_parameter_file_of_powershell_is_read() {
+    let words = ["-Fparam.txt".to_owned()];
+    let text = "é.dat 2 0x0 16\r\nb.dat 1\r\n";
+    let little = text.encode_utf16().flat_map(u16::to_le_bytes);
+    let big = text.encode_utf16().flat_map(u16::to_be_bytes);
+    for bytes in [
+        [0xff, 0xfe].into_iter().chain(little).collect(),
+        [0xfe, 0xff].into_iter().chain(big).collect(),
+        [0xef, 0xbb, 0xbf].into_iter().chain(text.bytes()).collect(),
+        text.as_bytes().to_vec(),
+    ] {
+        let input = read(&words, &Bytewise(bytes)).unwrap();
+        let jobs = input.workload.jobs();
+        let paths: Vec<_> = jobs.map(|(_, job)| job.targets[0].place.path()).collect();
+        assert_eq!(paths, ["é.dat", "b.dat"]);
+    }
+    let errors = read(&words, &Bytewise(b"a\0\0b 2".to_vec())).unwrap_err();
+    let told = "`param.txt` is no text: it holds zero bytes";
+    assert_eq!(errors.0.len(), 1);
+    assert_eq!(errors.0[0].message, told);
+}
+
 /// Any file, as large as it is.
 struct Large(String);
 impl Files for Large {

@@ -9,6 +9,9 @@ use super::source::{At, Complaints, Sources};
 /// Most values of a list after its ranges are written out.
 const VALUES_MAX: usize = 10_000;
 
+/// Largest whole number: those up to 2^53 are exact.
+const MOST: f64 = 9e15;
+
 /// What a letter behind a number means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
@@ -98,8 +101,7 @@ impl Values<'_> {
 
     fn whole(&mut self, parameter: &Parameter, number: f64, least: u64) -> Option<u64> {
         let number = self.whole_part(parameter, number);
-        // Numbers up to 2^53 are exact.
-        if number.fract() == 0.0 && number >= least as f64 && number <= 9e15 {
+        if number.fract() == 0.0 && number >= least as f64 && number <= MOST {
             return Some(number as u64);
         }
         let at = parameter
@@ -107,11 +109,12 @@ impl Values<'_> {
             .first()
             .map_or(parameter.at, |word| word.at);
         let message = format!("`{}={}`: not possible", parameter.key, shown(parameter));
-        self.error(
-            at,
-            message,
-            format!("give a whole number of at least {least}"),
-        );
+        let hint = if number > MOST {
+            "give less: 9,000,000,000,000,000 at most".to_owned()
+        } else {
+            format!("give a whole number of at least {least}")
+        };
+        self.error(at, message, hint);
         None
     }
 

@@ -10,7 +10,7 @@ use super::collect::{Collector, TooMuch};
 use super::doubled::Doubled;
 use super::input::{Line, Text};
 use super::number::Decimals;
-use super::sysstat::{DISCARDS, Row, processors};
+use super::sysstat::{DISCARDS, Row, processors, went_back};
 use super::when::{Dates, NotADate};
 use super::{Options, devices, unknown};
 use crate::Observation;
@@ -31,6 +31,7 @@ pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagno
         stamp: None,
         day: None,
         discards: false,
+        went_back: 0,
         unnamed: Vec::new(),
     };
     let mut lines = text.lines()?;
@@ -76,6 +77,8 @@ struct Reader<'a> {
     /// The day that the run's first line tells.
     day: Option<String>,
     discards: bool,
+    /// Rows with figures below 0.
+    went_back: usize,
     unnamed: Vec<String>,
 }
 
@@ -179,6 +182,10 @@ impl Reader<'_> {
             {
                 self.unnamed.push(column.clone());
             }
+        }
+        if row.went_back() {
+            self.went_back += 1;
+            return Ok(());
         }
         self.discards |= row.discards() > 0.0;
         let Some(sample) = row.sample() else {
@@ -285,6 +292,7 @@ impl Reader<'_> {
         doubts.extend(self.dates.doubts());
         doubts.extend(self.doubts);
         doubts.extend(collected.doubts);
+        doubts.extend(went_back(self.went_back));
         doubts.extend(self.discards.then(|| DISCARDS.to_owned()));
         if !self.unnamed.is_empty() {
             let names = devices::list(&self.unnamed);

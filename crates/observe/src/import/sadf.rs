@@ -9,7 +9,7 @@ use fathom_units::Nanos;
 use super::collect::{Collector, TooMuch};
 use super::input::{Line, Text};
 use super::number::Decimals;
-use super::sysstat::{Memory, Row, processors};
+use super::sysstat::{Memory, Row, processors, went_back};
 use super::when::Dates;
 use super::{Options, devices, unknown};
 use crate::Observation;
@@ -46,6 +46,8 @@ struct Reader {
     complaints: Diagnostics,
     doubts: Vec<String>,
     disks: usize,
+    /// Rows with figures below 0.
+    went_back: usize,
 }
 
 impl Reader {
@@ -149,6 +151,10 @@ impl Reader {
         }
         let report = self.collector.again(at, length);
         self.disks += 1;
+        if row.went_back() {
+            self.went_back += 1;
+            return Ok(());
+        }
         match row.sample() {
             Some(sample) => self.collector.sample_of(report, fields[3], &sample),
             None => Ok(()),
@@ -215,6 +221,7 @@ impl Reader {
         let collected = self.collector.finish(self.dates.resolution());
         let mut doubts = self.dates.doubts();
         doubts.extend(self.doubts);
+        doubts.extend(went_back(self.went_back));
         doubts.extend(collected.doubts);
         let mut devices = collected.devices;
         devices::choose(&mut devices, &options.devices, &mut doubts)

@@ -29,6 +29,7 @@ pub(super) struct Row {
     queue: Option<f64>,
     busy: Option<f64>,
     discards: Option<f64>,
+    below_zero: bool,
 }
 
 const KIB: f64 = 1024.0;
@@ -101,7 +102,13 @@ impl Row {
             other => return IGNORED.contains(&other),
         };
         *place = Some(value.max(0.0) * unit);
+        self.below_zero |= value < 0.0;
         true
+    }
+
+    /// Whether a figure is below 0: a counter went back within the interval, so that nothing is known of it.
+    pub fn went_back(&self) -> bool {
+        self.below_zero
     }
 
     /// What happened a second; `None` where the columns do not say how many I/Os there were.
@@ -151,6 +158,20 @@ impl Row {
     /// Discards a second, which are neither reads nor writes.
     pub fn discards(&self) -> f64 {
         self.discards.unwrap_or(0.0)
+    }
+}
+
+/// What is said of so many rows of [`Row::went_back`].
+pub(super) fn went_back(rows: usize) -> Option<String> {
+    match rows {
+        0 => None,
+        1 => Some(
+            "1 row of a disk has a figure below 0, of a counter that went back: it is left out"
+                .to_owned(),
+        ),
+        _ => Some(format!(
+            "{rows} rows of disks have figures below 0, of counters that went back: they are left out"
+        )),
     }
 }
 

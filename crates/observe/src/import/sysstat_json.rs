@@ -17,7 +17,7 @@ use serde::de::{
 use super::collect::{Collector, TooMuch};
 use super::input::Text;
 use super::iostat::{FIRST, enough};
-use super::sysstat::{DISCARDS, Memory, Row, processors};
+use super::sysstat::{DISCARDS, Memory, Row, processors, went_back};
 use super::when::Dates;
 use super::{Options, devices, unknown};
 use crate::Observation;
@@ -69,6 +69,7 @@ pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagno
         sadf: false,
         stamped: false,
         discards: false,
+        went_back: 0,
         failure: None,
     };
     let walked = walk(text, &mut reports)?;
@@ -249,6 +250,8 @@ struct Reports<'a> {
     sadf: bool,
     stamped: bool,
     discards: bool,
+    /// Rows with figures below 0.
+    went_back: usize,
     failure: Option<Diagnostic>,
 }
 
@@ -263,6 +266,8 @@ impl Take for Reports<'_> {
         self.stamped |= statistic.timestamp.is_some();
         let mut rows = statistic.disk.iter().flatten();
         self.discards |= rows.any(|row| row.discards() > 0.0);
+        let rows = statistic.disk.iter().flatten();
+        self.went_back += rows.filter(|row| row.went_back()).count();
         let added = self
             .begin(&statistic, first)
             .and_then(|()| add(&mut self.collector, &statistic));
@@ -329,6 +334,7 @@ impl Reports<'_> {
         let collected = self.collector.finish(resolution);
         doubts.extend(self.dates.doubts());
         doubts.extend(collected.doubts);
+        doubts.extend(went_back(self.went_back));
         doubts.extend(self.discards.then(|| DISCARDS.to_owned()));
         let mut devices = collected.devices;
         devices::choose(&mut devices, &self.options.devices, &mut doubts)
@@ -369,7 +375,8 @@ fn stamp_of(stamp: &Timestamp) -> (String, Option<Nanos>) {
 
 fn add(collector: &mut Collector, statistic: &Statistic) -> Result<(), Box<Diagnostic>> {
     let full = |TooMuch| Box::new(Diagnostic::error(TooMuch::message()).hint(TooMuch::HINT));
-    for row in statistic.disk.iter().flatten() {
+    let rows = statistic.disk.iter().flatten();
+    for row in rows.filter(|row| !row.went_back()) {
         let sample = row.sample().ok_or_else(|| {
             let message = format!(
                 "its figures of `{}` do not tell how many I/Os there were",

@@ -98,6 +98,29 @@ fn a_figure_of_iostat_that_is_cut_is_left_out() {
     }
 }
 
+/// A counter that went back makes a rate below 0. Nothing is known of that interval: it is no interval without I/O.
+#[test]
+fn a_rate_below_zero_is_left_out() {
+    for (name, rate, wrong) in [
+        ("iostat.txt", "420.00", "-420.00"),
+        ("iostat.json", "420.00", "-420.00"),
+        ("sadf.json", "600.00", "-600.00"),
+        ("sadf-all.csv", "600.00", "-600.00"),
+    ] {
+        let text = std::fs::read_to_string(sample(name)).unwrap();
+        let whole = read_text(&text, &only(&["loop0"]));
+        let part = read_text(&text.replacen(rate, wrong, 1), &only(&["loop0"]));
+        says(
+            &part,
+            "1 row of a disk has a figure below 0, of a counter that went back: it is left out",
+        );
+        let count = |observation: &Observation| device(observation, "loop0").samples.len();
+        assert_eq!(count(&part), count(&whole) - 1, "{name}");
+        let doubted = whole.doubts.iter().any(|it| it.contains("below 0"));
+        assert!(!doubted, "{name}");
+    }
+}
+
 #[test]
 fn all_texts_and_the_json_of_iostat_tell_the_same() {
     let json = read(&["iostat.json"], &only(&["loop0"]));

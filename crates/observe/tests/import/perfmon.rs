@@ -45,7 +45,7 @@ fn an_english_log() {
     let machine = &observation.machine.samples;
     assert_eq!(machine[0].memory, Some(Bytes::mib(1_100)));
     assert_eq!(machine[1].processors, Percent::from_basis_points(9_999));
-    says(&observation, "1 values are blank or negative");
+    says(&observation, "1 value is blank or negative");
 }
 
 #[track_caller]
@@ -356,7 +356,7 @@ fn a_row_that_stands_twice_counts_once() {
     let mut rows: Vec<&str> = ROWS.lines().collect();
     rows.insert(2, rows[1]);
     let twice = read_text(&format!("{ENGLISH}{}\r\n", rows.join("\r\n")), &memory());
-    says(&twice, "1 rows are the row before them once more");
+    says(&twice, "1 row is the row before it once more");
     let once = format!("{:?}", english().devices);
     assert_eq!(format!("{:?}", twice.devices), once);
     // Of times in whole seconds or minutes, two may be alike.

@@ -301,6 +301,17 @@ fn a_file_of_two_machines() {
     read_text(&format!("{good}{good}"), &only(&["loop0"]));
 }
 
+/// The first mark alone, as where blktrace was stopped at once.
+#[test]
+fn a_trace_without_events_is_named() {
+    let good = std::fs::read(sample("loop0.blktrace.0")).unwrap();
+    let told = refused(&good[..4], "sda.blktrace.0", &Options::default());
+    assert!(
+        told.contains("`sda.blktrace.0`: the trace holds no event"),
+        "{told}"
+    );
+}
+
 #[test]
 fn traces_that_are_damaged() {
     let good = std::fs::read(sample("loop0.blktrace.0")).unwrap();

@@ -193,6 +193,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("-t0 f", "`-t0`: it is 0"),
     ("-o0 f", "`-o0`: it is 0"),
     ("-d-1 f", "`-d-1`: `-1` is no number below 2^32"),
+    ("-dx f", "hint: write digits right behind"),
+    ("-d4294967296 f", "hint: give less"),
     (
         "-t99999999999 f",
         "`-t99999999999`: `99999999999` is no number",

@@ -164,6 +164,23 @@ fn a_profile_that_is_written_reads_as_before() {
 }
 
 #[test]
+fn a_number_that_is_too_large_is_no_matter_of_digits() {
+    for (size, hint) in [
+        ("-1", "write digits alone"),
+        ("99999999999999999999", "give less"),
+    ] {
+        let changed = format!("<Path>y</Path><BlockSize>{size}</BlockSize>");
+        let text = PROFILE.replace("<Path>y</Path>", &changed);
+        let Err(errors) = read_profile(text, "-Xp.xml z") else {
+            panic!("{size} is taken");
+        };
+        let message = format!("`{size}` is no whole number from 0 to 4294967295");
+        assert_eq!(errors.0[0].message, message);
+        assert_eq!(errors.0[0].hint.as_deref(), Some(hint));
+    }
+}
+
+#[test]
 fn a_profile_of_powershell_is_read() {
     let text = PROFILE.replace("*1", "é.dat");
     let little = text.encode_utf16().flat_map(u16::to_le_bytes);

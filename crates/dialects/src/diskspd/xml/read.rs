@@ -10,6 +10,7 @@ use crate::diskspd::settings::{
     Cache, Contents, Format, Given, Profile, Span, SpreadUnit, Target, Throttle,
 };
 use crate::diskspd::source::Source;
+use crate::marked::marked;
 
 /// Largest profile.
 const PROFILE_MAX: usize = 4 << 20;
@@ -39,18 +40,7 @@ pub fn decode(bytes: &[u8]) -> Result<String, String> {
     if bytes.len() > PROFILE_MAX {
         return Err(format!("it is larger than {} MiB", PROFILE_MAX >> 20));
     }
-    let units = |one: fn([u8; 2]) -> u16| {
-        let pairs = bytes[2..].chunks_exact(2);
-        let units = pairs.map(|pair| one([pair[0], pair[1]]));
-        char::decode_utf16(units).collect::<Result<String, _>>()
-    };
-    let text = match bytes {
-        [0xff, 0xfe, ..] => units(u16::from_le_bytes).ok(),
-        [0xfe, 0xff, ..] => units(u16::from_be_bytes).ok(),
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
-        _ => String::from_utf8(bytes.to_vec()).ok(),
-    };
-    text.ok_or_else(|| "it holds bytes that are no text".to_owned())
+    marked(bytes).ok_or_else(|| "it holds bytes that are no text".to_owned())
 }
 
 /// Reads a profile; complaints go to `source`.
@@ -184,7 +174,13 @@ impl Reader<'_, '_> {
         let found = text.parse::<u64>().ok().filter(|number| *number <= max);
         found.unwrap_or_else(|| {
             let message = format!("`{}` is no whole number from 0 to {max}", short(text));
-            self.refuse(node, message, "write digits alone");
+            let is_number = !text.is_empty() && text.bytes().all(|one| one.is_ascii_digit());
+            let hint = if is_number {
+                "give less"
+            } else {
+                "write digits alone"
+            };
+            self.refuse(node, message, hint);
             // Of a 0 it would be told beside it that there is none.
             1
         })

@@ -79,6 +79,14 @@ fn files_of_specifications_alone_take_the_rest_from_the_line() {
 }
 
 #[test]
+fn a_number_that_is_too_large_or_none_is_told_as_such() {
+    for (number, hint) in [("0", "give 1 to 1048576"), ("two", "write digits alone")] {
+        let error = line(&whole(), &format!("a.icf --qd {number}")).unwrap_err();
+        assert!(error.contains(hint), "{number}: {error}");
+    }
+}
+
+#[test]
 fn a_manager_is_not_found_where_there_is_none() {
     let text = whole();
     let (head, _) = text.split_once("'MANAGER LIST").unwrap();

@@ -408,6 +408,29 @@ pub(super) fn once(text: &str, message: &str, place: (usize, usize), remedy: &st
 }
 
 #[test]
+fn a_number_that_is_too_large_is_told_the_most() {
+    for (elapsed, remedy) in [
+        ("0", "give a whole number of at least 1"),
+        (
+            "9000000000000001",
+            "give less: 9,000,000,000,000,000 at most",
+        ),
+    ] {
+        let text = format!("{SD_WD}rd=r,wd=*,iorate=max,elapsed={elapsed}");
+        let place = (
+            SD_WD.lines().count() + 1,
+            "rd=r,wd=*,iorate=max,elapsed=".len() + 1,
+        );
+        once(
+            &text,
+            &format!("`elapsed={elapsed}`: not possible"),
+            place,
+            remedy,
+        );
+    }
+}
+
+#[test]
 fn a_fault_is_told_once_and_not_again_by_what_follows_from_it() {
     let blank = "the blank ends the line: `lun=/x,size=1m` is a comment and is not read";
     once(

@@ -53,8 +53,11 @@ const MOST_DEVICES: usize = 64;
 /// Reads the files of one trace together.
 pub(super) fn read(files: &[File], options: &Options) -> Result<Observation, Diagnostics> {
     let look = look(files)?;
-    let refuse =
-        |message: &str, hint: &str| Err(Diagnostics(vec![Diagnostic::error(message).hint(hint)]));
+    let refuse = |message: &str, hint: &str| {
+        let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+        let message = format!("{}: {message}", devices::list(&names));
+        Err(Diagnostics(vec![Diagnostic::error(message).hint(hint)]))
+    };
     let Some(first) = look.first else {
         let hint = "trace while there is load: `blktrace -d /dev/sda -w 60`";
         return refuse("the trace holds no event", hint);

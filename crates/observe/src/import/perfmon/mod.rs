@@ -357,16 +357,16 @@ impl<'a> Reader<'a> {
                 .map(|(_, text)| (*text).to_owned()),
         );
         if self.twice > 0 {
-            doubts.push(format!(
-                "{} rows are the row before them once more: they are left out",
-                self.twice
-            ));
+            doubts.push(match self.twice {
+                1 => "1 row is the row before it once more: it is left out".to_owned(),
+                rows => format!("{rows} rows are the row before them once more: they are left out"),
+            });
         }
         if self.blanks > 0 {
-            doubts.push(format!(
-                "{} values are blank or negative: they are left out",
-                self.blanks
-            ));
+            doubts.push(match self.blanks {
+                1 => "1 value is blank or negative: it is left out".to_owned(),
+                values => format!("{values} values are blank or negative: they are left out"),
+            });
         }
         let mut devices = collected.devices;
         if !self.options.devices.is_empty() {
