@@ -11,9 +11,12 @@ mod files;
 mod general;
 mod joined;
 mod priorities;
+mod rd;
+mod sd;
 mod sections;
 mod steps;
 mod storage;
+mod wd;
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -62,4 +62,4 @@ pub use options::{ErrorPolicy, Overwrite, RunOptions};
 pub use preflight::{Plan, PlannedStage, preflight};
 pub use run::{RunFacts, RunOutcome, StageFacts, run};
 pub use stop::StopFlag;
-pub use targets::{MAKE_FIRST, NAME_A_FILE};
+pub use targets::{MAKE_ANCHOR, MAKE_DIRECTORY, MAKE_FIRST, NAME_A_FILE};

@@ -244,6 +244,14 @@ pub const MAKE_FIRST: &str = "make the file first";
 /// What to do about a directory in place of a file; each dialect has its own word for files in one.
 pub const NAME_A_FILE: &str = "name a file";
 
+/// What to do about a directory that is not there.
+pub const MAKE_DIRECTORY: &str =
+    "make the directory first (nothing is made that was not asked for), or name another";
+
+/// The same of a file set's, which a job can make.
+pub const MAKE_ANCHOR: &str =
+    "make the directory first, or let the job do it (Vdbench: `create_anchors=yes`)";
+
 fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
     let path = Path::new(target.place.path());
     if job.backend == Backend::Null {
@@ -345,10 +353,7 @@ fn file_set(job: &Job, path: &Path) -> Result<(Identity, Kind), Complaint> {
         return Ok((Identity::File(full.clone()), Kind::FileSet { full, anchor }));
     }
     let found = missing(path);
-    let (identity, kind) = found.map_err(|problem| {
-        problem
-            .hint("make the directory first, or let the job do it (Vdbench: `create_anchors=yes`)")
-    })?;
+    let (identity, kind) = found.map_err(|problem| problem.hint(MAKE_ANCHOR))?;
     match kind {
         Kind::File { full, .. } => Ok((identity, Kind::FileSet { full, anchor })),
         other => Ok((identity, other)),
@@ -475,9 +480,7 @@ fn missing(path: &Path) -> Result<(Identity, Kind), Complaint> {
     let directory = fs::canonicalize(parent).ok().filter(|found| found.is_dir());
     let (Some(directory), Some(name)) = (directory, name) else {
         let what = format!("there is no directory `{}`", parent.display());
-        let hint =
-            "make the directory first, or name another; nothing is made that was not asked for";
-        return Err(Complaint::new(what).hint(hint));
+        return Err(Complaint::new(what).hint(MAKE_DIRECTORY));
     };
     if path.starts_with("/dev")
         && directory.starts_with("/dev")

@@ -18,7 +18,7 @@ use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use jiff::tz::TimeZone;
 
 use crate::periods::{Given, Periods, middle};
-use crate::samples::{Device, MachineSample, Observation, Sample, Stretch};
+use crate::samples::{Device, MachineSample, Observation, Ops, Sample, Stretch};
 use crate::shares::{Held, Part, at_load, map, over_time, percent, rank};
 
 /// Longest stretch over which average and peak are told apart.
@@ -161,6 +161,7 @@ impl Checklist {
     ) -> Period {
         let span = stretch_of(samples.iter().map(|sample| sample.length));
         self.add_stretch_rule(kind, span, samples.len());
+        self.notes.extend(two_sizes(&device.name, kind, samples));
         let bytes = |sample: &Sample| Some(sample.per_second(sample.bytes()?));
         let throughput = |value: f64| BytesPerSec::new(value.ceil() as u64);
         let (average, peak) = average_and_peak(samples, span, bytes);
@@ -347,6 +348,29 @@ fn mix(samples: &[Sample], of: impl Fn(&Sample) -> Option<(f64, f64)>) -> Levels
     at_load(parts.collect())
 }
 
+/// That the one size a profile has stands for reads and writes of others: the mean sizes of all of a period's, where they are
+/// more than a tenth apart.
+fn two_sizes(device: &str, kind: PeriodKind, samples: &[Sample]) -> Option<String> {
+    let mean = |of: fn(&Sample) -> Option<Ops>| {
+        let known = samples.iter().filter_map(|sample| {
+            let ops = of(sample)?;
+            Some((ops.bytes?, ops.count))
+        });
+        let (bytes, count) = known.fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        (bytes > 0.0 && count > 0.0).then(|| bytes / count)
+    };
+    let (reads, writes) = (mean(|it| it.reads)?, mean(|it| it.writes)?);
+    if (reads - writes).abs() <= reads.max(writes) / 10.0 {
+        return None;
+    }
+    Some(format!(
+        "`{device}`, {}: reads are {} on average and writes {}; the profile has one size for both, their mean",
+        kind.name(),
+        sectors(reads),
+        sectors(writes)
+    ))
+}
+
 /// Mean latency of the interval's I/Os, in nanoseconds; `None` without I/O.
 pub fn mean_latency(sample: &Sample) -> Option<f64> {
     let (time, ios) = (sample.time()?, sample.ios()?);
@@ -451,7 +475,6 @@ fn depths(samples: &[Sample], traced: &Traces) -> Levels<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Ops;
 
     /// Second by second `1, 2, … 100` I/Os of 8 KiB and 1 ms, of which the tenth part reads above 90.
     fn device(name: &str, factor: u32) -> Device {
@@ -515,6 +538,44 @@ mod tests {
         assert!(period.peak_throughput.p50 > period.average_throughput.p50);
         assert!(period.latency.is_unknown() && period.minimum_latency.is_unknown());
         assert!(period.random.is_unknown() && list.profile.memory.is_unknown());
+    }
+
+    #[test]
+    fn reads_and_writes_of_different_sizes_are_told_with_both() {
+        #[track_caller]
+        fn check((reads, writes): (f64, f64), expected: Option<&str>) {
+            let mut busy = device("1 D:", 10);
+            for sample in &mut busy.samples {
+                let of = |count: f64, size: f64| Ops {
+                    count,
+                    bytes: Some(count * size),
+                    time: None,
+                    merged: None,
+                };
+                sample.reads = Some(of(300.0, reads));
+                sample.writes = Some(of(100.0, writes));
+            }
+            let seen = Observation {
+                devices: vec![busy],
+                ..Observation::default()
+            };
+            let list = Checklist::of(&seen, &About::default(), TimeZone::UTC).unwrap();
+            let told = list
+                .notes
+                .iter()
+                .find(|note| note.contains("one size for both"));
+            assert_eq!(told.map(String::as_str), expected);
+        }
+        check(
+            (65_536.0, 4096.0),
+            Some(
+                "`1 D:`, peak: reads are 64 KiB on average and writes 4 KiB; the profile has one size for both, their mean",
+            ),
+        );
+        check((8192.0, 8192.0), None);
+        check((8192.0, 7680.0), None);
+        // Flushes alone have no bytes.
+        check((8192.0, 0.0), None);
     }
 
     #[test]

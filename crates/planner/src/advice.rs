@@ -24,7 +24,7 @@ pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> 
         };
         let depth = depth(volume, storage, candidate.machines, terms);
         let all = own.into_iter().chain(depth).chain(goals(volume));
-        sentences.extend(all.map(|sentence| format!("{}: {sentence}", volume.name)));
+        sentences.extend(all.map(|sentence| volume.told(&sentence)));
     }
     sentences
 }

@@ -492,7 +492,7 @@ fn of_storage(
     vm: &VmSize,
     terms: &Terms<'_>,
 ) -> Vec<Line> {
-    let owner = format!("{}: {}", total.name, storage.title());
+    let owner = total.told(&storage.title());
     match storage {
         Storage::Disks(disks) => {
             let figures = of_disks(part, disks, vm, terms);
@@ -505,7 +505,7 @@ fn of_storage(
         }
         Storage::Nfs(volumes) => {
             let [rate, space, flying] = of_nfs(total, part, volumes, terms);
-            let slots = format!("{}: {} connections", total.name, volumes.connections);
+            let slots = total.told(&format!("{} connections", volumes.connections));
             let quota = grow::quota(volumes, terms.catalog);
             let own = [rate, space].map(|it| Line {
                 raise: quota.clone(),
@@ -528,7 +528,7 @@ fn of_storage(
             let [files, channels] = paths_of_smb(total, part, shares, terms);
             let count = u64::from(shares.files) * u64::from(shares.count);
             let files_word = if count == 1 { "file" } else { "files" };
-            let name = format!("{}: {count} {files_word} at least", total.name);
+            let name = total.told(&format!("{count} {files_word} at least"));
             lines.extend(files.into_iter().map(|it| Line {
                 raise: "the I/O spread over more files".to_owned(),
                 ..it.owned(name.clone())
@@ -538,7 +538,7 @@ fn of_storage(
                 let count = shares.channels;
                 Line {
                     raise: grow::channels(shares, terms.catalog),
-                    ..it.owned(format!("{}: SMB channels: {count}, {way}", total.name))
+                    ..it.owned(total.told(&format!("SMB channels: {count}, {way}")))
                 }
             }));
             lines

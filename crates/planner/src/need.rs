@@ -25,6 +25,8 @@ pub struct Need {
     pub volumes: Vec<VolumeNeed>,
     /// What was filled in, one sentence each.
     pub assumed: Vec<String>,
+    /// What the profile knows and no design is held to, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// What one volume has to carry.
@@ -66,6 +68,12 @@ impl VolumeNeed {
     pub fn load(&self, period: PeriodKind) -> Option<&Load> {
         self.loads.iter().find(|load| load.period == period)
     }
+
+    /// The words about it behind its name and a colon, of which a drive's name brings its own: `1 D:`.
+    pub(crate) fn told(&self, words: &str) -> String {
+        let name = self.name.strip_suffix(':').unwrap_or(&self.name);
+        format!("{name}: {words}")
+    }
 }
 
 impl Need {
@@ -81,6 +89,8 @@ impl Need {
             });
         }
         let mut assumed = Vec::new();
+        let seen = profile.volumes.iter();
+        let notes = seen.flat_map(|volume| no_goals(volume, level)).collect();
         let volumes = profile.volumes.iter().map(|volume| {
             if volume.capacity.is_none() {
                 assumed.push(format!(
@@ -111,6 +121,7 @@ impl Need {
             level,
             volumes,
             assumed,
+            notes,
         })
     }
 
@@ -149,6 +160,24 @@ impl Need {
         let has = |kind: &PeriodKind| self.volumes.iter().any(|it| it.load(*kind).is_some());
         PeriodKind::ALL.into_iter().filter(has)
     }
+}
+
+/// That the latencies seen on a volume without a goal are none.
+fn no_goals(volume: &Volume, level: Level) -> Vec<String> {
+    if !volume.latency_goal.is_unknown() {
+        return Vec::new();
+    }
+    let told = volume.periods.iter().filter_map(|period| {
+        let (of_all, of_each) = (period.average_latency.at(level), period.latency.at(level));
+        let figures = [("a mean latency", of_all), ("a latency", of_each)];
+        let (what, seen) = { figures.into_iter() }.find_map(|(what, it)| Some((what, it?)))?;
+        Some(format!(
+            "`{}`, {}: {what} of {seen} was seen, which is no goal: `latency_goal` of the volume sets one",
+            volume.name,
+            period.kind.name()
+        ))
+    });
+    told.collect()
 }
 
 /// Neither a rate nor a throughput is known at `level`.
@@ -338,6 +367,43 @@ mod tests {
         let large = "iops = 10_000\nsize = \"1MiB\"\nthroughput = \"500MB/s\"";
         let says = "planned together as I/Os of 49 KiB on average";
         check(large, (10_000, 501_760_000, 50_176), says);
+    }
+
+    /// The need of a volume of that name and goal, which was seen with these latencies.
+    #[track_caller]
+    fn seen(name: &str, goal: &str, latencies: &str) -> Need {
+        let text = format!(
+            "name = \"a\"\n[[volume]]\nname = \"{name}\"\n{goal}\n[[volume.period]]\nname = \"peak\"\niops = 100\n{latencies}\n"
+        );
+        let profile = Profile::read(&text, "x").map(|it| it.0).unwrap();
+        Need::of(&profile, Level::P99).unwrap()
+    }
+
+    #[test]
+    fn a_latency_that_was_seen_is_told_to_be_no_goal() {
+        #[track_caller]
+        fn check(goal: &str, latencies: &str, expected: &[&str]) {
+            assert_eq!(seen("d", goal, latencies).notes, expected);
+        }
+        let mean = "average_latency = \"30ms\"";
+        let told = "was seen, which is no goal: `latency_goal` of the volume sets one";
+        let of_mean = format!("`d`, peak: a mean latency of 30 ms {told}");
+        check("", mean, &[&of_mean]);
+        check("", &format!("{mean}\nlatency = \"90ms\""), &[&of_mean]);
+        let of_each = format!("`d`, peak: a latency of 90 ms {told}");
+        check("", "latency = \"90ms\"", &[&of_each]);
+        check("", "", &[]);
+        // Known at another percentile than the one that is planned for.
+        check("", "average_latency = { p50 = \"30ms\" }", &[]);
+        check("latency_goal = \"40ms\"", mean, &[]);
+    }
+
+    #[test]
+    fn a_name_that_ends_in_a_colon_is_followed_by_one() {
+        for (name, expected) in [("data", "data: x"), ("1 D:", "1 D: x"), (":", ": x")] {
+            let need = seen(name, "", "");
+            assert_eq!(need.volumes[0].told("x"), expected);
+        }
     }
 
     #[test]

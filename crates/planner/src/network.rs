@@ -182,7 +182,7 @@ pub fn closest(
             let one = one.filter(|_| request.families.contains(family))?;
             let have = one.saturating_mul(u64::from(MOST_PIECES));
             Some(Line {
-                owner: format!("{}: {MOST_PIECES} {what}", total.name),
+                owner: total.told(&format!("{MOST_PIECES} {what}")),
                 unit: *unit,
                 need: *need,
                 have,

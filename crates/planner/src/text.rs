@@ -69,6 +69,9 @@ impl Plan {
         for assumed in &self.need.assumed {
             sentence(text, "  ", &format!("assumed: {assumed}"));
         }
+        for note in &self.need.notes {
+            sentence(text, "  ", &format!("note: {note}"));
+        }
     }
 
     fn write_offer(&self, text: &mut Lines, number: usize, offer: &Offer) {

@@ -278,3 +278,24 @@ fn caching_says_why() {
         assert!(text.contains(why), "no `{why}` in\n{text}");
     }
 }
+
+/// PerfMon calls a disk by its number and its drives: `1 D:`.
+#[test]
+fn a_volume_named_as_a_drive_has_one_colon() {
+    for family in [Family::Premium, Family::Nfs, Family::Smb] {
+        let mut need = profile(&[("peak", "iops = 2000\nsize = \"8KiB\"\nlatency = \"5ms\"")]);
+        need.volumes[0].name = "1 D:".to_owned();
+        let request = Request {
+            families: vec![family],
+            offers: 1,
+            ..Request::default()
+        };
+        let text = unwrapped(&planned(&need, &request, None));
+        assert!(text.contains(" 1 D: "), "{text}");
+        assert!(!text.contains("::"), "{text}");
+        assert!(
+            text.contains("a latency of 5 ms was seen, which is no goal"),
+            "{text}"
+        );
+    }
+}

@@ -4,6 +4,7 @@
 //! Thresholds stand beside the check that uses them, with their reason.
 
 mod cut_short;
+mod depth;
 
 use fathom_stats::confidence_95;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, group_digits, per_second};
@@ -63,7 +64,7 @@ pub struct Evidence<'a> {
 pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
     let mut checks = vec![
         io_errors(evidence),
-        achieved_depth(evidence),
+        depth::achieved_depth(evidence),
         littles_law(evidence),
         schedule_lag(evidence),
         too_short(evidence),
@@ -239,49 +240,6 @@ fn work_done(idle: &[String]) -> Check {
         "every job did I/O",
         "its rates and latencies are not known, whatever stands in their place; measure longer, or look for what it waited for (`start_delay`, a rate, pauses, another job)",
     )
-}
-
-/// A closed loop that keeps less than 90 % of its depth outstanding measures something else than was asked for.
-fn achieved_depth(evidence: &Evidence<'_>) -> Check {
-    const LEAST_SHARE: f64 = 0.9;
-    let finding = jobs(evidence).find_map(|(_, job, workers)| {
-        let wanted = f64::from(job.effective_depth());
-        let time: u64 = workers.iter().map(|worker| worker.measured.get()).sum();
-        let outstanding: u128 = workers.iter().map(|worker| worker.outstanding_ns).sum();
-        // Work on a file set waits for its turn, and does much between its calls that is no I/O; an operation on a file
-        // blocks its worker whatever the engine.
-        let on_set = job.features.file_work.is_some() || job.features.operation.is_some();
-        let judged = keeps_its_depth(job) && job.backend != Backend::Null && !on_set && time > 0;
-        let long_enough = workers
-            .iter()
-            .all(|worker| worker.measured >= Nanos::from_millis(100));
-        let achieved = outstanding as f64 / time.max(1) as f64;
-        (judged && long_enough && achieved < wanted * LEAST_SHARE).then(|| {
-            format!(
-                "{}: {achieved:.1} I/Os outstanding of {wanted:.0} asked for, per worker",
-                job.name
-            )
-        })
-    });
-    let remedy = "use an asynchronous engine with direct I/O, or more workers; the figures are those of the lower depth";
-    check(
-        "achieved-depth",
-        finding,
-        "every job kept its queue depth",
-        remedy,
-    )
-}
-
-/// Whether nothing but the storage and the engine keeps a job from its depth: no rate, and no pause that it asks for.
-fn keeps_its_depth(job: &Job) -> bool {
-    let features = &job.features;
-    let pauses = features.think.is_some()
-        || features.think_cycles > 0
-        || features.flow.is_some()
-        || features.latency_target.is_some()
-        || features.replay.is_some()
-        || features.lines.iter().any(|line| line.delay > Nanos::ZERO);
-    job.arrival == Arrival::Closed && features.rates.is_none() && !pauses
 }
 
 /// Little's law: I/Os outstanding = rate × latency. A measurement that is more than 5 % off, or a prediction of 400 mean
@@ -707,10 +665,11 @@ fn busy_worker(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
 }
 
 /// Where a fifth of the time is waited away, most latencies of storage that answers soon hold some of it.
+const MOST_WAITED: f64 = 0.2;
+
 fn waiting_workers(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
-    const MOST: f64 = 0.2;
     let share = WorkerStats::waited_share(workers.iter().copied())?;
-    (share > MOST).then(|| {
+    (share > MOST_WAITED).then(|| {
         format!(
             "{}: {:.0} % of the workers' time went by in waiting for a processor",
             job.name,
@@ -721,10 +680,11 @@ fn waiting_workers(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
 
 /// What a limit of the container holds back for more than one time in twenty measures the limit: the 95th percentile of
 /// latency holds it too.
+const MOST_LIMITED: f64 = 0.05;
+
 fn processor_limit(evidence: &Evidence<'_>) -> Check {
-    const MOST: f64 = 0.05;
     let mut results = evidence.results.iter();
-    let finding = results.find(|result| result.limited_share > MOST);
+    let finding = results.find(|result| result.limited_share > MOST_LIMITED);
     let finding = finding.map(|result| {
         format!(
             "{}: the processor limit of this container held what runs in it back for {:.0} % of the time",

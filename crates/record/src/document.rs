@@ -157,10 +157,10 @@ pub struct DirectionRecord {
     pub latency_ns: LatencyRecord,
     /// Intended start to completion; `null` in closed loops.
     pub response_ns: Option<LatencyRecord>,
-    /// Predictions: by limit, its share (0 to 1) of the time I/Os waited for limits.
+    /// Of modelled storage: by limit, its share (0 to 1) of the time I/Os waited for limits.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bound_by: BTreeMap<String, f64>,
-    /// Predictions: share (0 to 1) of all latency that was waiting for limits; absent where none waited.
+    /// Of modelled storage: share (0 to 1) of all latency that was waiting for limits; absent where none waited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_share: Option<f64>,
 }

@@ -6,8 +6,9 @@ use fathom_record::{
 };
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::{
-    Arrival, Backend, Direction, DirectionRates, FileOperation, MinimumRates, Pacing, Poisson,
-    RateStep, RateSteps, Stage, StatCall, ThinkCounts, ThinkTime, WhenFull, Workload, native,
+    Arrival, Backend, Caching, Direction, DirectionRates, FileOperation, MinimumRates, Pacing,
+    Poisson, RateStep, RateSteps, Stage, StatCall, ThinkCounts, ThinkTime, WhenFull, Workload,
+    native,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -333,6 +334,63 @@ fn a_depth_not_reached_is_told() {
     check(Some("achieved-depth"), |run| {
         run.workload.stages[0].jobs[0].depth = 8;
     });
+}
+
+/// What to do is what the job does not do already.
+#[test]
+fn the_remedy_of_a_depth_not_reached_fits_its_cause() {
+    #[track_caller]
+    fn told(kind: RunKind, expected: &str, change: impl FnOnce(&mut Run)) {
+        let mut run = run();
+        run.workload.stages[0].jobs[0].depth = 8;
+        change(&mut run);
+        let evidence = Evidence {
+            workload: &run.workload,
+            results: &run.results,
+            targets: &run.targets,
+            kind,
+            interrupted: false,
+        };
+        let checks = run_checks(&evidence);
+        let depth = checks.iter().find(|it| it.id == "achieved-depth");
+        let depth = depth.expect("it runs always");
+        assert!(
+            !depth.passed && depth.remedy.starts_with(expected),
+            "{depth:?}"
+        );
+        assert!(
+            depth
+                .remedy
+                .ends_with("the figures are those of the lower depth")
+        );
+        let advises_engine = depth.remedy.contains("asynchronous engine");
+        let is_asynchronous = run.workload.stages[0].jobs[0].backend != Backend::Sync;
+        assert_ne!(advises_engine, is_asynchronous, "{depth:?}");
+    }
+    let buffered = |run: &mut Run| run.workload.stages[0].jobs[0].caching = Caching::Buffered;
+    told(RunKind::Run, "use more workers, or a lower depth", |_| {});
+    told(RunKind::Run, "use direct I/O, or more workers", buffered);
+    told(RunKind::Run, "use direct I/O, or more workers", |run| {
+        buffered(run);
+        run.workload.stages[0].jobs[0].backend = Backend::Libaio;
+    });
+    told(
+        RunKind::Run,
+        "use more workers, or an asynchronous",
+        |run| {
+            run.workload.stages[0].jobs[0].backend = Backend::Sync;
+            run.results[0].workers[0].outstanding_ns = 5 * u128::from(SECOND);
+        },
+    );
+    told(RunKind::Run, "give the container more", |run| {
+        buffered(run);
+        run.results[0].limited_share = 0.06;
+    });
+    told(RunKind::Run, "use no more workers than", |run| {
+        buffered(run);
+        run.results[0].workers[0].usage.waited = Nanos::new(3 * SECOND);
+    });
+    told(RunKind::Predict, "measure longer, or ask for", buffered);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
 use fathom_dialects::fio::{FioInput, Origin};
 
-use fathom_engine::{EngineError, MAKE_FIRST, NAME_A_FILE};
+use fathom_engine::{EngineError, MAKE_ANCHOR, MAKE_DIRECTORY, MAKE_FIRST, NAME_A_FILE};
 
 use crate::{Failure, Input, Spoken, engine_failure};
 
@@ -40,26 +40,34 @@ impl Input {
     }
 }
 
+/// What serves a path that another machine has.
+const MAP: &str = "say where it is here with `--map FROM=TO`";
+
 /// The same complaints; what to do about a file that is missing, or a directory in its place, is said in the words of the dialect
 /// of that name.
 #[must_use]
 pub fn in_words_of(dialect: &str, mut complaints: Diagnostics) -> Diagnostics {
     let makes = match dialect {
-        "fio" => "leave out `allow_file_create=0`",
-        "diskspd" => "have it made by `-c` and its size",
-        "vdbench" => "give the SD a `size=`",
-        "sqlio" => "give its size in a parameter file (`-F`)",
-        "native" => "leave out `must_exist`",
-        _ => return complaints,
+        "" => return complaints,
+        "fio" => Some("leave out `allow_file_create=0`"),
+        "diskspd" => Some("have it made by `-c` and its size"),
+        "vdbench" => Some("give the SD a `size=`"),
+        "sqlio" => Some("give its size in a parameter file (`-F`)"),
+        "native" => Some("leave out `must_exist`"),
+        _ => None,
     };
     let names = match dialect {
         "fio" => Some("say where files are by `directory=`"),
         "vdbench" => Some("make it the `anchor=` of an `fsd=`"),
         _ => None,
     };
+    // fio's own command line has no such word, and files of its own have `directory=`.
+    let mapped = (dialect != "fio").then_some(MAP);
     for complaint in &mut complaints.0 {
         let more = match complaint.hint.as_deref() {
-            Some(MAKE_FIRST) => (MAKE_FIRST, Some(makes)),
+            Some(MAKE_DIRECTORY) => (MAKE_DIRECTORY, mapped),
+            Some(MAKE_ANCHOR) => (MAKE_ANCHOR, mapped),
+            Some(MAKE_FIRST) => (MAKE_FIRST, makes),
             Some(NAME_A_FILE) => (NAME_A_FILE, names),
             _ => continue,
         };
@@ -136,6 +144,30 @@ fn place_in_fio(input: &FioInput, subject: &Subject) -> Option<Location> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_directory_that_is_not_there_can_be_mapped() {
+        #[track_caller]
+        fn check(dialect: &str, hint: &str, is_mapped: bool) {
+            let complaint = Diagnostic::error("there is no directory `/mnt/d`").hint(hint);
+            let told = in_words_of(dialect, Diagnostics(vec![complaint]));
+            let told = told.0[0].hint.clone().unwrap_or_default();
+            assert!(told.starts_with(hint), "{told}");
+            assert_eq!(
+                told.contains("`--map FROM=TO`"),
+                is_mapped,
+                "{dialect}: {told}"
+            );
+        }
+        for dialect in ["vdbench", "diskspd", "sqlio", "iometer", "native"] {
+            check(dialect, MAKE_DIRECTORY, true);
+            check(dialect, MAKE_ANCHOR, true);
+        }
+        check("fio", MAKE_DIRECTORY, false);
+        // `--target` says it anew.
+        check("", MAKE_DIRECTORY, false);
+        check("vdbench", "name a directory", false);
+    }
 
     #[test]
     fn a_path_is_found_in_the_job_that_names_it() {

@@ -45,6 +45,8 @@ const STAGE: &str = "replay";
 pub struct Replay {
     name: String,
     volumes: Vec<Replayed>,
+    /// By each name of the trace, which of `volumes` it means: one may stand there as `VM/VOLUME` and by its own name.
+    places: Vec<usize>,
     /// Arrival of its first I/O.
     first: Nanos,
     /// From the first arrival to the last.
@@ -71,7 +73,8 @@ impl Replay {
     /// Everything that is wrong with it, as far as it fits a screen.
     pub fn new(name: &str, mut trace: ServedTrace, design: &Design) -> Result<Self, Diagnostics> {
         let mut complaints = Diagnostics::default();
-        let mut volumes: Vec<Option<Replayed>> = Vec::new();
+        let mut volumes: Vec<Replayed> = Vec::new();
+        let mut places: Vec<Option<usize>> = Vec::new();
         let mut span: Option<(Nanos, Nanos)> = None;
         while !complaints.is_full() {
             let entry = match trace.next_entry() {
@@ -88,16 +91,16 @@ impl Replay {
             let (first, _) = span.unwrap_or((entry.arrival, entry.arrival));
             span = Some((first, entry.arrival));
             let number = entry.volume as usize;
-            while volumes.len() <= number {
-                let of_trace = &trace.volumes()[volumes.len()];
+            while places.len() <= number {
+                let of_trace = &trace.volumes()[places.len()];
                 let found = located(of_trace, design);
                 let found = found.map_err(|message| {
                     let message = format!("{name}, line {}: {message}", entry.line);
                     complaints.push(Diagnostic::error(message).hint(OTHER_DESIGN));
                 });
-                volumes.push(found.ok());
+                places.push(found.ok().map(|found| place_among(&mut volumes, found)));
             }
-            if let Some(replayed) = &mut volumes[number]
+            if let Some(replayed) = places[number].map(|place| &mut volumes[place])
                 && let Err(message) = replayed
                     .counts
                     .add(&entry, design.capacity(replayed.volume))
@@ -114,12 +117,12 @@ impl Replay {
             return Err(complaints);
         };
         let length = last - first;
-        let volumes: Vec<Replayed> = volumes.into_iter().flatten().collect();
         let jobs = volumes.iter().map(|one| one.counts.job(&one.name, length));
         let workload = volume::workload(STAGE, jobs.collect());
         Ok(Self {
             name: name.to_owned(),
             volumes,
+            places: places.into_iter().flatten().collect(),
             first,
             length,
             workload,
@@ -191,6 +194,15 @@ impl Replay {
             notes,
         })
     }
+}
+
+/// Where a volume stands among those found so far, which it joins if it is new.
+fn place_among(volumes: &mut Vec<Replayed>, found: Replayed) -> usize {
+    let known = volumes.iter().position(|one| one.volume == found.volume);
+    known.unwrap_or_else(|| {
+        volumes.push(found);
+        volumes.len() - 1
+    })
 }
 
 /// The volume of a design that a trace calls `name`: `VM/VOLUME`, or `VOLUME` alone where one has that name.
@@ -357,10 +369,10 @@ impl<'a> Run<'a> {
     }
 
     fn submit(&mut self, entry: &ServedEntry) -> Result<(), PredictError> {
-        let index = entry.volume as usize;
-        let known = self.replay.volumes.get(index);
+        let place = self.replay.places.get(entry.volume as usize);
+        let known = place.and_then(|place| Some((*place, self.replay.volumes.get(*place)?)));
         let end = entry.offset + u64::from(entry.length);
-        let Some(replayed) = known.filter(|one| end <= one.counts.end) else {
+        let Some((index, replayed)) = known.filter(|(_, one)| end <= one.counts.end) else {
             let name = &self.replay.name;
             let message = format!("{name}, line {}: it changed while it was read", entry.line);
             return Err(refused(message, "replay a copy that nobody writes to"));

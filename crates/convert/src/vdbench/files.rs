@@ -11,8 +11,9 @@ use fathom_workload::{
 };
 
 use super::curve::{bare_name, name_of, of_rates, points_behind, rate_of_last};
+use super::sd::open_flags;
 use super::sections::Kind;
-use super::storage::{open_flags, sizes};
+use super::wd::sizes;
 use super::{Writer, is_name, list, percent, quoted, size, whole};
 
 /// What a run that formats is called before the name of its RD.
@@ -332,7 +333,7 @@ fn of_set(set: &FileSet) -> String {
                 let _ = write!(text, ",sizes={}", size(only.size.get()));
             }
             several => {
-                let _ = write!(text, ",sizes=({})", super::storage::shares(several));
+                let _ = write!(text, ",sizes=({})", super::wd::shares(several));
             }
         },
         FileSizes::Around(mean) => {

@@ -183,6 +183,10 @@ impl Keywords {
             return None;
         }
         let hint = match (kind, nearest(key, known.iter().copied())) {
+            _ if key == "rg" => {
+                "it is of replays of Swat's traces, which are not read: use `fathom fio` with `--read_iolog=`"
+                    .to_owned()
+            }
             (Kind::Fwd, _) if of_trees => {
                 "it belongs to an `fsd=`, and those come before `fwd=`; in an FWD, `fsd=` names what it works on"
                     .to_owned()

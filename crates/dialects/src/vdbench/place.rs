@@ -162,8 +162,13 @@ impl VdbenchInput {
         self.drop_empty_runs();
         let labels = self.hosts.iter().zip(here).filter(|(_, here)| **here);
         let labels: Vec<&str> = labels.map(|(host, _)| host.label.as_str()).collect();
+        let jobs = if left_out == 1 {
+            "1 job of another host is"
+        } else {
+            &format!("{left_out} jobs of other hosts are")
+        };
         Some(format!(
-            "this is the part of {} alone: {left_out} jobs of other hosts are left out, and rates are this part's share",
+            "this is the part of {} alone: {jobs} left out, and rates are this part's share",
             labels.join(", ")
         ))
     }

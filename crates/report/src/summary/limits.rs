@@ -2,6 +2,8 @@
 //!
 //! Jobs of which the same is to be said share a line, and so do the repeats of a stage.
 
+use std::collections::BTreeMap;
+
 use fathom_record::{DirectionRecord, JobRecord, LatencyRecord, Record, StageRecord};
 
 use super::time::{self, limit_name};
@@ -54,9 +56,7 @@ fn shortfalls(repeats: &[&StageRecord]) -> Vec<String> {
             let Some(wanted) = job.iops_wanted.filter(|wanted| got < wanted * 0.99) else {
                 continue;
             };
-            let limits = directions(job).flat_map(|figures| &figures.bound_by);
-            let limit = limits.max_by(|a, b| a.1.total_cmp(b.1));
-            let limit = limit.map(|(limit, _)| limit.as_str());
+            let limit = most_waited_for(job);
             let same = |group: &&mut Shortfall<'_>| {
                 group.limit == limit && (group.wanted - wanted).abs() < 0.5
             };
@@ -80,6 +80,21 @@ fn shortfalls(repeats: &[&StageRecord]) -> Vec<String> {
         }
     }
     groups.iter().map(Shortfall::in_words).collect()
+}
+
+/// The limit that all I/Os of a job together waited for longest: shares are of the waiting of one direction, which may hardly
+/// have waited.
+fn most_waited_for(job: &JobRecord) -> Option<&str> {
+    let mut waited: BTreeMap<&str, f64> = BTreeMap::new();
+    for figures in directions(job) {
+        let all = figures.latency_ns.mean * figures.ios as f64;
+        let waiting = all * figures.waited_share.unwrap_or(1.0);
+        for (limit, share) in &figures.bound_by {
+            *waited.entry(limit).or_default() += share * waiting;
+        }
+    }
+    let longest = waited.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    longest.map(|(limit, _)| limit)
 }
 
 impl Shortfall<'_> {

@@ -71,6 +71,28 @@ fn jobs_without_io_have_no_latency() {
     assert!(!text.contains("idle response"), "{text}");
 }
 
+/// Reads that hardly waited do not say what held the job back.
+#[test]
+fn a_rate_not_reached_is_told_with_the_limit_waited_for_longest() {
+    let write = direction(400.0, 2.0, &[("disk-iops", 0.9), ("vm-uncached-iops", 0.1)]);
+    let mut mixed = job("mixed", &write, Some(1000.0));
+    mixed.read = Some(DirectionRecord {
+        waited_share: Some(0.02),
+        ..direction(400.0, 2.0, &[("vm-cached-bytes", 1.0)])
+    });
+    let text = fits(
+        &record(
+            RunKind::Predict,
+            vec![stage("s", vec![mixed], &write)],
+            vec![],
+        ),
+        Summary::Short,
+        100,
+    );
+    let told = "mixed asked for 1,000 IOPS and reached 800: the disks' IOPS give no more";
+    assert!(text.contains(told), "{text}");
+}
+
 /// A job that was done sooner than its stage has the rate of its own time.
 #[test]
 fn the_rate_of_a_job_is_over_its_own_time() {

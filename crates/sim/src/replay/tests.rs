@@ -80,6 +80,20 @@ fn arrivals_are_those_of_the_trace_whatever_storage_does() {
 
 /// What is flushed and not used besides asks for no rate.
 #[test]
+fn a_volume_of_two_names_is_one_job() {
+    let text = "[[vm]]\nname = 'vm'\nsize = 'Standard_D8s_v3'\nburst = 'off'\n\
+        [[vm.volume]]\nname = 'w'\nmount = '/w'\ndisks = { type = 'P4' }\ncaching = 'none'\n";
+    // Each name reaches beyond the half of the disk's 32 GiB.
+    let lines = "0,w,read,20000000000,4096,1,1,\n1000000,vm/w,read,20000000000,8192,1,1,\n";
+    let (replay, prediction) = replayed(lines, &design(text)).unwrap();
+    let jobs = &replay.workload().stages[0].jobs;
+    let names: Vec<_> = jobs.iter().map(|job| &*job.name).collect();
+    assert_eq!(names, ["vm/w"]);
+    let (count, _, bytes) = latencies(&prediction.results[0], 0, Direction::Read);
+    assert_eq!((count, bytes), (2, 12_288));
+}
+
+#[test]
 fn flushes_alone_are_no_rate() {
     let design = design(&(device("a", 1000) + &device("b", 100)));
     let lines = "0,a,read,0,4096,1,1,\n5,b,flush,0,0,1,1,\n9,a,read,0,4096,1,1,\n";

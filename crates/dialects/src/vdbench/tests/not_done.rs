@@ -45,9 +45,11 @@ fn what_is_not_done_is_refused_by_name() {
     let late = "fsd=fsd1,anchor=/a\nfwd=fwd1,fsd=fsd1\nfsd=fsd2,anchor=/b,depth=1\nrd=r,fwd=fwd1";
     let remedy = "those come before `fwd=`";
     names(late, "Unknown keyword: anchor", 3, remedy);
-    for wrong in ["rg=rg1,devices=x", "foo=1"] {
-        let name = wrong.split('=').next().unwrap();
-        names(&format!("* one\n{wrong}\n{SD_WD}{rd}"), name, 2, "");
+    for (wrong, name, remedy) in [
+        ("rg=rg1,devices=x", "Unknown keyword: rg", "--read_iolog="),
+        ("foo=1", "foo", ""),
+    ] {
+        names(&format!("* one\n{wrong}\n{SD_WD}{rd}"), name, 2, remedy);
     }
     for (word, part) in [("-jr", "journal"), ("-vx", "no way of data validation")] {
         let complaints = read_with(&format!("{SD_WD}{rd}"), word)

@@ -70,7 +70,11 @@ fn runs_without_a_job_here_are_left_out_and_the_others_renumbered() {
     let text = "hd=a\nhd=b\nsd=s,host=a,lun=/s,size=1m\nsd=t,host=b,lun=/t,size=1m\nwd=w,sd=s\nwd=v,sd=t\n\
                 rd=r,wd=w,iorate=max\nrd=q,wd=v,iorate=curve,curve=(50)\n";
     let mut input = read_with(text, "--here=b").unwrap();
-    input.settle(&machine(&[("/t", 1 << 20)]), 7).unwrap();
+    let notes = input.settle(&machine(&[("/t", 1 << 20)]), 7).unwrap();
+    assert!(
+        notes[0].contains("the part of b alone: 1 job of another host is left out"),
+        "{notes:?}"
+    );
     let names: Vec<&str> = input.runs.iter().map(|run| run.name.as_str()).collect();
     assert_eq!(names, ["q", "q_(50%)"]);
     assert_eq!(
