@@ -68,7 +68,7 @@ impl Clone<'_> {
             }
         };
         let statuses: Vec<FileStatus> = paths.iter().map(status).collect();
-        if !matches!(settings.size, Amount::Bytes(_)) && settings.file_size.is_none() {
+        if settings.size == Amount::Unset && settings.file_size.is_none() {
             let unknown = |(path, status): (&String, &FileStatus)| match status {
                 _ if !diskless && self.ends.contains_key(path) => false,
                 FileStatus::Regular(size) => *size == Bytes::ZERO,
@@ -82,8 +82,7 @@ impl Clone<'_> {
             let grows = |(path, status): (&String, &FileStatus)| {
                 !matches!(status, FileStatus::Special(_)) && !path.starts_with("/dev/")
             };
-            let fills = settings.placement.fill && settings.size == Amount::Unset;
-            if fills && paths.iter().zip(&statuses).any(grows) {
+            if settings.placement.fill && paths.iter().zip(&statuses).any(grows) {
                 return self.endless(paths, diagnostics);
             }
             if paths.iter().zip(&statuses).all(unknown) {
