@@ -170,7 +170,8 @@ fn no_goals(volume: &Volume, level: Level) -> Vec<String> {
     let told = volume.periods.iter().filter_map(|period| {
         let (of_all, of_each) = (period.average_latency.at(level), period.latency.at(level));
         let figures = [("a mean latency", of_all), ("a latency", of_each)];
-        let (what, seen) = { figures.into_iter() }.find_map(|(what, it)| Some((what, it?)))?;
+        let mut figures = figures.into_iter();
+        let (what, seen) = figures.find_map(|(what, it)| Some((what, it?)))?;
         Some(format!(
             "`{}`, {}: {what} of {seen} was seen, which is no goal: `latency_goal` of the volume sets one",
             volume.name,

@@ -31,6 +31,18 @@ struct Run {
     interrupted: bool,
 }
 
+impl Run {
+    fn evidence(&self, kind: RunKind) -> Evidence<'_> {
+        Evidence {
+            workload: &self.workload,
+            results: &self.results,
+            targets: &self.targets,
+            kind,
+            interrupted: self.interrupted,
+        }
+    }
+}
+
 fn run() -> Run {
     let mut reads = OpStats::new(false, false);
     for _ in 0..40_000 {
@@ -82,14 +94,7 @@ fn check(id: Option<&str>, change: impl FnOnce(&mut Run)) {
 fn check_of(kind: RunKind, id: Option<&str>, change: impl FnOnce(&mut Run)) {
     let mut run = run();
     change(&mut run);
-    let evidence = Evidence {
-        workload: &run.workload,
-        results: &run.results,
-        targets: &run.targets,
-        kind,
-        interrupted: run.interrupted,
-    };
-    let failed: Vec<_> = run_checks(&evidence)
+    let failed: Vec<_> = run_checks(&run.evidence(kind))
         .into_iter()
         .filter(|check| !check.passed)
         .collect();
@@ -116,14 +121,7 @@ fn cut_short(change: impl FnOnce(&mut Run)) -> Option<Check> {
     run.interrupted = true;
     run.results[0].workers[0].ended = EndReason::Interrupted;
     change(&mut run);
-    let evidence = Evidence {
-        workload: &run.workload,
-        results: &run.results,
-        targets: &run.targets,
-        kind: RunKind::Run,
-        interrupted: run.interrupted,
-    };
-    let mut checks = run_checks(&evidence).into_iter();
+    let mut checks = run_checks(&run.evidence(RunKind::Run)).into_iter();
     checks.find(|check| check.id == "cut-short")
 }
 
@@ -302,14 +300,7 @@ fn failures_without_a_word_of_the_kernel_are_told_in_ours() {
             count: 3,
             first_offsets: vec![],
         });
-        let evidence = Evidence {
-            workload: &run.workload,
-            results: &run.results,
-            targets: &run.targets,
-            kind: RunKind::Run,
-            interrupted: false,
-        };
-        run_checks(&evidence).remove(0).evidence
+        run_checks(&run.evidence(RunKind::Run)).remove(0).evidence
     };
     assert_eq!(
         told(0),
@@ -344,14 +335,7 @@ fn the_remedy_of_a_depth_not_reached_fits_its_cause() {
         let mut run = run();
         run.workload.stages[0].jobs[0].depth = 8;
         change(&mut run);
-        let evidence = Evidence {
-            workload: &run.workload,
-            results: &run.results,
-            targets: &run.targets,
-            kind,
-            interrupted: false,
-        };
-        let checks = run_checks(&evidence);
+        let checks = run_checks(&run.evidence(kind));
         let depth = checks.iter().find(|it| it.id == "achieved-depth");
         let depth = depth.expect("it runs always");
         assert!(
@@ -626,14 +610,7 @@ fn few_samples_are_told() {
         let mut writes = OpStats::new(false, false);
         writes.latency.record(1);
         run.results[0].workers[0].directions[1] = Some(writes);
-        let evidence = Evidence {
-            workload: &run.workload,
-            results: &run.results,
-            targets: &run.targets,
-            kind: RunKind::Run,
-            interrupted: false,
-        };
-        let told = run_checks(&evidence)
+        let told = run_checks(&run.evidence(RunKind::Run))
             .into_iter()
             .map(|check| check.evidence);
         let told: Vec<_> = told.filter(|told| told.contains("p99 needs")).collect();

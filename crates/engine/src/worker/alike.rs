@@ -435,7 +435,8 @@ impl<Q: Queue, S: Source> Rounds<'_, Q, S> {
     fn take<const SPLIT: bool>(&mut self, now: Nanos) -> (Taken, bool) {
         let like = self.like;
         let free = &mut self.free[self.books.free..];
-        let most = (self.books.sizes.taken_of(self.queue.arrived())).min(free.len());
+        let most = self.books.sizes.taken_of(self.queue.arrived());
+        let most = most.min(free.len());
         let (count, taken) = self
             .queue
             .take_alike(like.length, &mut free[..most], self.odd);

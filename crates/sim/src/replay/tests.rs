@@ -78,7 +78,6 @@ fn arrivals_are_those_of_the_trace_whatever_storage_does() {
     assert_eq!(result.workers[0].outstanding_ns, 45_000_000);
 }
 
-/// What is flushed and not used besides asks for no rate.
 #[test]
 fn a_volume_of_two_names_is_one_job() {
     let text = "[[vm]]\nname = 'vm'\nsize = 'Standard_D8s_v3'\nburst = 'off'\n\
@@ -93,6 +92,7 @@ fn a_volume_of_two_names_is_one_job() {
     assert_eq!((count, bytes), (2, 12_288));
 }
 
+/// What is flushed and not used besides asks for no rate.
 #[test]
 fn flushes_alone_are_no_rate() {
     let design = design(&(device("a", 1000) + &device("b", 100)));
