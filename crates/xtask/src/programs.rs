@@ -19,6 +19,10 @@ const SIDE_BY_SIDE: &[(&str, &str)] = &[
     ("cli", "fio_growth"),
     ("cli", "fio_verify"),
     ("cli", "serve_room"),
+    ("cli", "fio_output"),
+    ("cli", "serve_guide"),
+    ("cli", "diskspd"),
+    ("cli", "new_user"),
     ("cli", "serve_files"),
     ("dialects", "vdbench_arbitrary"),
     ("dialects", "fio_counts"),
@@ -31,10 +35,15 @@ const SIDE_BY_SIDE: &[(&str, &str)] = &[
     ("sim", "properties"),
     ("sim", "reference"),
     ("cli", "serve_holes"),
+    ("cli", "serve_faults"),
+    ("cli", "vdbench_patterns"),
+    ("cli", "vdbench"),
+    ("cli", "vdbench_validation"),
     ("emit", "scripts"),
     ("cli", "observe_import"),
     ("cli", "fio_traces"),
     ("cli", "fio_directories"),
+    ("cli", "iometer"),
 ];
 
 /// How many run side by side for each processor.
