@@ -15,3 +15,4 @@ pub mod iometer;
 mod marked;
 pub mod sqlio;
 pub mod vdbench;
+mod wide;

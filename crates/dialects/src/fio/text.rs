@@ -7,10 +7,7 @@ use std::io::{self, ErrorKind};
 
 use fathom_diagnostics::Diagnostic;
 
-/// Stands for bytes that are no UTF-8, as the two of UTF-16's mark are.
-const REPLACED: char = char::REPLACEMENT_CHARACTER;
-/// Characters that are enough to tell an encoding by.
-const LOOKED_AT: usize = 64;
+use crate::wide;
 
 /// The kernel's number of links in a circle, whose `ErrorKind` is not stable.
 const ELOOP: i32 = 40;
@@ -18,35 +15,12 @@ const ELOOP: i32 = 40;
 /// What is wrong where `text`, which stands at `path`, is no text in one byte a character.
 pub(super) fn is_none(path: &str, text: &str) -> Option<Diagnostic> {
     let at = text.find('\0')?;
-    if let Some(encoding) = wide(text) {
-        let message = format!("`{path}` is in UTF-16, and fio reads UTF-8 alone");
-        let name = if path == "-" { "FILE" } else { path };
-        let hint = format!("save it as UTF-8, such as with `iconv -f {encoding} -t UTF-8 {name}`");
-        return Some(Diagnostic::error(message).hint(hint));
+    if let Some(wide) = wide::refused(path, text, "fio") {
+        return Some(wide);
     }
     let line = text[..at].matches('\n').count() + 1;
     let message = format!("`{path}` is no text: its line {line} holds a zero byte");
     Some(Diagnostic::error(message).hint("name a job file"))
-}
-
-/// What `iconv` calls the encoding of a text in UTF-16: it begins with its mark, or every other byte of it is zero.
-fn wide(text: &str) -> Option<&'static str> {
-    let mut first = text.chars();
-    if (first.next(), first.next()) == (Some(REPLACED), Some(REPLACED)) {
-        return Some("UTF-16");
-    }
-    let zero_at = |parity: usize| {
-        // Less is chance.
-        if text.len() < 4 {
-            return false;
-        }
-        let start = text.chars().take(LOOKED_AT);
-        let mut start = start.enumerate();
-        start.all(|(place, found)| (found == '\0') == (place % 2 == parity))
-    };
-    [(1, "UTF-16LE"), (0, "UTF-16BE")]
-        .into_iter()
-        .find_map(|(parity, name)| zero_at(parity).then_some(name))
 }
 
 /// What to do about a job file that cannot be read.

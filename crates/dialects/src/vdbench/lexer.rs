@@ -10,6 +10,7 @@ use fathom_diagnostics::{Diagnostic, why_unread};
 use super::options::Options;
 use super::source::{At, BLANK, Complaints, Sources};
 use crate::fio::Files;
+use crate::wide;
 
 /// Most parameters of all files together, repetitions for hosts included.
 const PARAMETERS_MAX: usize = 500_000;
@@ -138,6 +139,18 @@ struct Lexer<'a> {
     joined: Joined,
 }
 
+/// What is wrong where the file at `path` is no text: a program or an archive would be complained of in its own bytes.
+fn is_none(path: &str, text: &str) -> Option<Diagnostic> {
+    if !text.contains('\0') {
+        return None;
+    }
+    let any = || {
+        let message = format!("`{path}` is no text: it holds zero bytes");
+        Diagnostic::error(message).hint("name a parameter file, saved as UTF-8")
+    };
+    Some(wide::refused(path, text, "Vdbench").unwrap_or_else(any))
+}
+
 impl Lexer<'_> {
     /// `included`: where another file names this one, and that file.
     fn file(&mut self, name: &str, included: Option<(At, &str)>) {
@@ -151,15 +164,14 @@ impl Lexer<'_> {
                 .complaints
                 .error(&self.lexed.sources, at, message, hint);
         }
-        // A program or an archive would be complained of in its own bytes.
-        if text.contains('\0') {
-            let message = format!("`{path}` is no text: it holds zero bytes");
-            let hint = "name a parameter file, saved as UTF-8";
+        if let Some(complaint) = is_none(&path, &text) {
             return match included {
-                Some((at, _)) => self
-                    .complaints
-                    .error(&self.lexed.sources, at, message, hint),
-                None => self.complaints.plain(Diagnostic::error(message).hint(hint)),
+                Some((at, _)) => {
+                    let hint = complaint.hint.unwrap_or_default();
+                    self.complaints
+                        .error(&self.lexed.sources, at, complaint.message, hint)
+                }
+                None => self.complaints.plain(complaint),
             };
         }
         self.text(&path, &text, included.is_some());

@@ -30,12 +30,23 @@ fn a_byte_order_mark_is_no_part_of_the_file() {
 }
 
 #[test]
-fn a_program_is_refused_in_one_line() {
-    let Err(complaints) = read_with("\u{fffd}ELF\0\0=\0\n\0=\n", "") else {
-        panic!("taken");
-    };
-    let told: Vec<_> = complaints.0.iter().map(|one| &one.message).collect();
-    assert_eq!(told, ["`p` is no text: it holds zero bytes"]);
+fn what_is_no_text_is_refused_in_one_line() {
+    for (text, expected) in [
+        (
+            "\u{fffd}ELF\0\0=\0\n\0=\n",
+            "`p` is no text: it holds zero bytes",
+        ),
+        (
+            "\u{fffd}\u{fffd}s\0d\0=\01\0\n\0",
+            "`p` is in UTF-16, and Vdbench reads UTF-8 alone",
+        ),
+    ] {
+        let Err(complaints) = read_with(text, "") else {
+            panic!("taken: {text:?}");
+        };
+        let told: Vec<_> = complaints.0.iter().map(|one| &one.message).collect();
+        assert_eq!(told, [expected]);
+    }
 }
 
 #[test]
