@@ -80,6 +80,8 @@ pub enum Verb {
     Profile(ProfileArgs),
     /// Find the cheapest storage that carries a profile, and prove it in prediction
     Plan(Box<fathom_emit::PlanArgs>),
+    /// Look at this machine and its storage, and say what a run could do there
+    Probe(fathom_session::ProbeArgs),
     /// Look into the catalogue of VM sizes, disks, volumes and shares
     Catalog(CatalogArgs),
     /// List the stored runs
@@ -113,6 +115,7 @@ impl Cli {
             | Verb::Observe(_)
             | Verb::Profile(_)
             | Verb::Plan(_)
+            | Verb::Probe(_)
             | Verb::Catalog(_)
             | Verb::Runs
             | Verb::Report(_)

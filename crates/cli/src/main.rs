@@ -75,6 +75,7 @@ fn act() -> ExitCode {
         Verb::Observe(args) => fathom_observe::run(&args, &TERMINAL),
         Verb::Profile(args) => profile::profile(&args.action),
         Verb::Plan(args) => fathom_emit::plan(&args, &TERMINAL),
+        Verb::Probe(args) => args.probe(&TERMINAL),
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),

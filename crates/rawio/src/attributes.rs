@@ -10,9 +10,21 @@ use std::path::Path;
 /// # Errors
 /// That it may not be, or is not there.
 pub fn may_read(path: &Path) -> io::Result<()> {
+    may(path, libc::R_OK)
+}
+
+/// Asks whether the file may be written, or files made in the directory (`access`).
+///
+/// # Errors
+/// That it may not be, or is not there.
+pub fn may_write(path: &Path) -> io::Result<()> {
+    may(path, libc::W_OK)
+}
+
+fn may(path: &Path, what: libc::c_int) -> io::Result<()> {
     let path = terminated(path)?;
     // SAFETY: the path ends with a zero byte.
-    ended(unsafe { libc::access(path.as_ptr(), libc::R_OK) })
+    ended(unsafe { libc::access(path.as_ptr(), what) })
 }
 
 /// Sets a file's times of access and modification to now (`utimensat`).
@@ -51,8 +63,9 @@ mod tests {
         let modified = file.metadata().unwrap().modified().unwrap();
         assert!(modified > UNIX_EPOCH + Duration::from_secs(86_400));
         may_read(&path).unwrap();
+        may_write(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
-        for error in [touch(&path), may_read(&path)].map(Result::unwrap_err) {
+        for error in [touch(&path), may_read(&path), may_write(&path)].map(Result::unwrap_err) {
             assert_eq!(error.kind(), io::ErrorKind::NotFound);
         }
     }

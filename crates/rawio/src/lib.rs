@@ -36,7 +36,7 @@ mod uring;
 mod waking;
 
 pub use aio::AioQueue;
-pub use attributes::{may_read, touch};
+pub use attributes::{may_read, may_write, touch};
 pub use buffer::map_large_allocations;
 pub use calls::{Calls, Submitter};
 pub use clock::{

@@ -27,5 +27,5 @@ pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};
 pub use progress::{Progress, layout_line};
 pub use record_csv::record_csv;
 pub use runs_table::{RunRow, runs_table};
-pub use summary::{Summary, named_summary, stored_summary, summary};
+pub use summary::{Summary, named_summary, shell_word, stored_summary, summary};
 pub use usage::folded;

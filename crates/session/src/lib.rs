@@ -15,6 +15,7 @@ mod need;
 mod number;
 mod page;
 mod places;
+mod probe;
 mod screen;
 mod spoken;
 mod start;
@@ -31,6 +32,7 @@ pub use need::{NeedArgs, Needed, need_code};
 pub use number::{any_whole_number, whole_number};
 pub use page::Page;
 pub use places::{failure_of, in_words_of, located};
+pub use probe::ProbeArgs;
 pub use screen::{Fan, Screen, Show};
 pub use spoken::{
     PatientFiles, Spoken, dialects, is_dialect, make_folder, prepare_diskperformance, processors,

@@ -169,7 +169,7 @@ impl Lexer<'_> {
                 Some((at, _)) => {
                     let hint = complaint.hint.unwrap_or_default();
                     self.complaints
-                        .error(&self.lexed.sources, at, complaint.message, hint)
+                        .error(&self.lexed.sources, at, complaint.message, hint);
                 }
                 None => self.complaints.plain(complaint),
             };

@@ -166,11 +166,22 @@ impl BlockDevice {
         devices == [self.number]
     }
 
-    fn serial(&self) -> Option<String> {
-        let read = |file: &str| fs::read_to_string(self.directory.join(file)).ok();
-        let serial = read("serial").or_else(|| read("device/serial"))?;
-        let serial = serial.trim();
-        (!serial.is_empty()).then(|| serial.to_owned())
+    /// Its serial number, as it tells it.
+    pub(crate) fn serial(&self) -> Option<String> {
+        let serial = self.attribute("serial");
+        serial.or_else(|| self.attribute("device/serial"))
+    }
+
+    /// What its file `key` in sysfs says, without blanks around it; `None` where that is nothing.
+    pub(crate) fn attribute(&self, key: &str) -> Option<String> {
+        let text = fs::read_to_string(self.directory.join(key)).ok()?;
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// Its place in sysfs.
+    pub(crate) fn place(&self) -> &Path {
+        &self.directory
     }
 
     fn by_id_names(&self) -> Vec<String> {
@@ -208,6 +219,17 @@ fn names_in(directory: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// Every whole block device, by name.
+pub(crate) fn all_devices() -> Vec<BlockDevice> {
+    let names = names_in(Path::new("/sys/block")).into_iter();
+    names
+        .filter_map(|name| {
+            let number = fs::read_to_string(format!("/sys/block/{name}/dev")).ok()?;
+            BlockDevice::find(DeviceNumber::parse(&number)?).ok()
+        })
+        .collect()
 }
 
 /// Every loop device with a file behind it: its kernel name and that file.

@@ -20,8 +20,9 @@ use std::path::Path;
 
 use fathom_rawio::{self as rawio, Access, Caching, Durability, OpenHow};
 
-pub(crate) use device::{BlockDevice, DeviceNumber};
+pub(crate) use device::{BlockDevice, DeviceNumber, all_devices};
 pub(crate) use memory::memory_under;
+pub(crate) use mounts::{Mount, mount_over};
 
 use crate::{EngineError, Refusal};
 
@@ -29,6 +30,46 @@ use crate::{EngineError, Refusal};
 #[derive(Debug)]
 pub(crate) struct HeldDevice {
     _descriptor: File,
+}
+
+/// A block device that nothing uses.
+#[derive(Debug)]
+pub(crate) struct FreeDevice {
+    /// What `--destroy-data` takes for it.
+    pub(crate) name: String,
+    /// The file system on it.
+    pub(crate) file_system: Option<&'static str>,
+    device: BlockDevice,
+}
+
+/// The block device at `path`, where nothing forbids writing to it but that nobody asked for it.
+///
+/// # Errors
+/// What was found that forbids it.
+pub(crate) fn free_device(path: &str, number: DeviceNumber) -> Result<FreeDevice, Refusal> {
+    let refuse = |found: Vec<String>, remedy: String| Refusal {
+        path: path.to_owned(),
+        found,
+        remedy,
+    };
+    let device = BlockDevice::find(number).map_err(|error| {
+        let found = format!("the kernel tells nothing of device {number}: {error}");
+        refuse(vec![found], "use a device that sysfs knows".to_owned())
+    })?;
+    let (mut found, file_system) = findings(&device);
+    let name = device.destroy_names().swap_remove(0);
+    if !found.is_empty() {
+        found.dedup();
+        let remedy = format!(
+            "nothing was written; were it free, writing to it would need `--destroy-data={name}`"
+        );
+        return Err(refuse(found, remedy));
+    }
+    Ok(FreeDevice {
+        name,
+        file_system,
+        device,
+    })
 }
 
 /// Whether the block device at `path` may be written to, given the names of `--destroy-data`; yields what should be said
@@ -41,25 +82,12 @@ pub(crate) fn judge_device(
     number: DeviceNumber,
     destroy_data: &[String],
 ) -> Result<Option<String>, Refusal> {
-    let refuse = |found: Vec<String>, remedy: String| Refusal {
-        path: path.to_owned(),
-        found,
-        remedy,
-    };
-    let device = BlockDevice::find(number).map_err(|error| {
-        let found = format!("the kernel tells nothing of device {number}: {error}");
-        refuse(vec![found], "use a device that sysfs knows".to_owned())
-    })?;
-    let (mut found, file_system) = findings(&device);
-    let name = device.destroy_names().swap_remove(0);
+    let FreeDevice {
+        name,
+        file_system,
+        device,
+    } = free_device(path, number)?;
     let asked = destroy_data.iter().any(|name| device.is_meant_by(name));
-    if !found.is_empty() {
-        found.dedup();
-        let remedy = format!(
-            "nothing was written; were it free, writing to it would need `--destroy-data={name}`"
-        );
-        return Err(refuse(found, remedy));
-    }
     if !asked {
         let mut found = vec![
             "it is free, but writing to it destroys what it holds, and nobody asked for that"
@@ -69,8 +97,11 @@ pub(crate) fn judge_device(
         for other in destroy_data {
             found.push(format!("`--destroy-data={other}` does not name it"));
         }
-        let remedy = format!("to destroy all data of `{path}`, add `--destroy-data={name}`");
-        return Err(refuse(found, remedy));
+        return Err(Refusal {
+            path: path.to_owned(),
+            found,
+            remedy: format!("to destroy all data of `{path}`, add `--destroy-data={name}`"),
+        });
     }
     Ok(file_system.map(|kind| {
         format!("`{path}` held a file system ({kind}), which the run destroys, as asked for")
@@ -85,7 +116,7 @@ pub fn means_device(name: &str, path: &Path) -> bool {
 }
 
 /// Everything that forbids writing to a device, and the file system on it.
-fn findings(device: &BlockDevice) -> (Vec<String>, Option<&'static str>) {
+pub(crate) fn findings(device: &BlockDevice) -> (Vec<String>, Option<&'static str>) {
     let mounts = mounts::mounts();
     let swaps = mounts::swap_areas();
     let mut found = in_use(device, "it", &mounts, &swaps);
@@ -117,7 +148,7 @@ fn findings(device: &BlockDevice) -> (Vec<String>, Option<&'static str>) {
 fn in_use(
     device: &BlockDevice,
     subject: &str,
-    mounts: &[mounts::Mount],
+    mounts: &[Mount],
     swaps: &[std::path::PathBuf],
 ) -> Vec<String> {
     let mounted = mounts.iter().filter(|mount| mount.is_on(device.number));

@@ -16,7 +16,9 @@ pub(crate) struct Mount {
     /// Where.
     pub(crate) place: String,
     /// Type of the file system, such as `ext4`.
-    kind: String,
+    pub(crate) kind: String,
+    /// Options of the mount, such as `rw,relatime`.
+    pub(crate) options: String,
 }
 
 impl Mount {
@@ -37,6 +39,7 @@ fn parse_mount(line: &str) -> Option<Mount> {
     let mut fields = before.split(' ');
     let number = fields.nth(2)?;
     let place = unescape(fields.nth(1)?);
+    let options = fields.next()?.to_owned();
     let mut after = after.split(' ');
     let kind = after.next()?.to_owned();
     let source = unescape(after.next()?);
@@ -48,6 +51,7 @@ fn parse_mount(line: &str) -> Option<Mount> {
             .flatten(),
         place,
         kind,
+        options,
     })
 }
 
@@ -65,11 +69,20 @@ pub(crate) fn source_under(path: &Path) -> Option<DeviceNumber> {
     source_in(&mounts(), &path).filter(|source| !is_one_of_several(*source))
 }
 
-/// The source of the mount that `path` is within: of the last one mounted there, which hides the others.
+/// What is mounted where `path`, which is there, lies.
+pub(crate) fn mount_over(path: &Path) -> Option<Mount> {
+    let path = fs::canonicalize(path).ok()?;
+    mount_in(&mounts(), &path).cloned()
+}
+
 fn source_in(mounts: &[Mount], path: &Path) -> Option<DeviceNumber> {
+    mount_in(mounts, path)?.source
+}
+
+/// The mount that `path` is within: the last one mounted there, which hides the others.
+fn mount_in<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
     let over = mounts.iter().filter(|mount| path.starts_with(&mount.place));
-    over.max_by_key(|mount| Path::new(&mount.place).components().count())?
-        .source
+    over.max_by_key(|mount| Path::new(&mount.place).components().count())
 }
 
 /// Whether a btrfs spreads its files over this device and others.
@@ -145,6 +158,7 @@ mod tests {
             (mount.place.as_str(), mount.kind.as_str()),
             ("/mnt/my disk", "ext3")
         );
+        assert_eq!(mount.options, "rw,noatime");
         assert!(mount.is_on(DeviceNumber::from_packed(98 << 8 | 1)));
         assert!(!mount.is_on(DeviceNumber::from_packed(98 << 8)));
         assert_eq!(parse_mount("nonsense"), None);
@@ -157,6 +171,7 @@ mod tests {
             source,
             place: place.to_owned(),
             kind: "btrfs".to_owned(),
+            options: "rw".to_owned(),
         };
         let [root, hidden, data] =
             [1, 2, 3].map(|minor| Some(DeviceNumber::from_packed(8 << 8 | minor)));

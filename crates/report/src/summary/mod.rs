@@ -21,6 +21,7 @@ use fathom_record::{JobRecord, Record, StageRecord};
 pub(crate) use self::limits::sentences;
 pub(crate) use self::notes::notes;
 pub(crate) use self::table::{Row, rows_of};
+pub use self::verdict::shell_word;
 pub(crate) use self::verdict::verdict_words;
 use crate::lines::{Lines, Width};
 use crate::repeats::stages_with_repeats;

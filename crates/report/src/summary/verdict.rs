@@ -29,7 +29,7 @@ pub(super) fn write_verdict(text: &mut Lines, record: &Record, how_much: Summary
 /// Adds the next command, which calls the record `run`; without a name it is not stored.
 pub(super) fn write_next(text: &mut Lines, record: &Record, run: Option<&str>) {
     let everything = "every check, device and job";
-    let next = match (run.map(quoted), record.kind) {
+    let next = match (run.map(shell_word), record.kind) {
         (None, _) => format!("`--full` shows {everything} (this run was not stored)"),
         (Some(run), RunKind::Run) => format!("`fathom report {run} --full` shows {everything}"),
         (Some(run), RunKind::Predict | RunKind::Serve) => {
@@ -39,13 +39,13 @@ pub(super) fn write_next(text: &mut Lines, record: &Record, run: Option<&str>) {
     text.wrap("next     ", &next, 9);
 }
 
-/// A run's name as a shell takes it: a path may have anything in it.
-fn quoted(run: &str) -> String {
+/// A name or path as a shell takes it for one word: it may have anything in it.
+pub fn shell_word(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-~+@%:,".contains(c);
-    if !run.is_empty() && !run.starts_with('~') && run.chars().all(is_plain) {
-        return run.to_owned();
+    if !name.is_empty() && !name.starts_with('~') && name.chars().all(is_plain) {
+        return name.to_owned();
     }
-    format!("'{}'", run.replace('\'', r"'\''"))
+    format!("'{}'", name.replace('\'', r"'\''"))
 }
 
 /// The verdict in words, with how many checks it rests on.

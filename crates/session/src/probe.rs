@@ -1,0 +1,78 @@
+//! `fathom probe`: what this machine and its storage are, and what a run could do with them. Nothing is written.
+
+mod json;
+mod text;
+
+use clap::Args;
+use fathom_engine::{DeviceFacts, Survey, block_devices, survey};
+use fathom_rawio::probe_uring;
+use fathom_report::Lines;
+use fathom_runs::environment;
+use serde_json::Value;
+
+use crate::{Code, Console, Failure, engine_failure};
+
+/// `fathom probe`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = HELP)]
+pub struct ProbeArgs {
+    /// Directories, files and block devices to look at; none: this machine's block devices
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+const HELP: &str = "\
+Nothing is written, and nothing is opened for writing. What uses a block device
+is told as far as this user may look.
+
+Examples:
+  fathom probe                    this machine and its block devices
+  fathom probe /mnt/data          what a directory lies on, and how to measure it
+  fathom probe /dev/nvme1n1       whether a run may write there, and by what name";
+
+/// What is known of the machine.
+#[derive(Debug)]
+struct Machine {
+    /// As in a record.
+    environment: Value,
+    /// Why io_uring cannot be used here; `None`: it can.
+    no_uring: Option<String>,
+}
+
+/// What was asked about.
+#[derive(Debug)]
+enum Found {
+    Devices(Vec<DeviceFacts>),
+    Targets(Vec<Survey>),
+}
+
+impl ProbeArgs {
+    /// Looks at what was named, and prints what was found.
+    ///
+    /// # Errors
+    /// [`Code::Target`]: the first target that cannot be looked at; nothing is printed then.
+    pub fn probe(&self, console: &dyn Console) -> Result<Code, Failure> {
+        let found = if self.targets.is_empty() {
+            Found::Devices(block_devices())
+        } else {
+            let targets = self.targets.iter().map(|target| survey(target));
+            let targets = targets.collect::<Result<_, _>>();
+            Found::Targets(targets.map_err(|error| engine_failure(&error))?)
+        };
+        let machine = Machine {
+            environment: environment(),
+            no_uring: probe_uring().err().map(|error| error.to_string()),
+        };
+        if self.json {
+            console.print(&format!("{}\n", json::document(&machine, &found)));
+        } else {
+            let mut lines = Lines::new(console.width());
+            text::write(&mut lines, &machine, &found);
+            console.show(&lines.finish());
+        }
+        Ok(Code::Success)
+    }
+}
