@@ -37,7 +37,7 @@ fn what_is_no_text_is_refused_in_one_line() {
             "`p` is no text: it holds zero bytes",
         ),
         (
-            "\u{fffd}\u{fffd}s\0d\0=\01\0\n\0",
+            "\u{fffd}\u{fffd}s\0d\0=\0x\0\n\0",
             "`p` is in UTF-16, and Vdbench reads UTF-8 alone",
         ),
     ] {
