@@ -30,7 +30,7 @@ pub(super) fn section(record: &Record, most: usize) -> String {
             let all = repeated.iter().map(|(_, repeats)| repeats);
             let mut with_it = all.filter(|repeats| repeats.iter().any(|it| ptr::eq(*it, *stage)));
             let repeats = with_it.next().map_or(&[][..], Vec::as_slice);
-            charts(&stage_or_repeat(record, stage), stage, repeats)
+            charts(&stage_or_repeat(record, stage), &stage.intervals, repeats)
         })
         .collect();
     if charts.is_empty() {
@@ -47,11 +47,16 @@ pub(super) fn section(record: &Record, most: usize) -> String {
     format!("<h2>Over time</h2>\n{left_out}{charts}")
 }
 
+/// The same of one stage that is still going on.
+pub(super) fn so_far(name: &str, seconds: &[IntervalRecord]) -> String {
+    charts(name, seconds, &[])
+}
+
 /// What a chart shows, how its figures are laid, their unit, and one in words.
 type Upright = (&'static str, Scale, &'static str, fn(f64) -> String);
 
 /// The charts of a stage, on the scales that `repeats` of it need, so that theirs can be laid beside it.
-fn charts(name: &str, stage: &StageRecord, repeats: &[&StageRecord]) -> String {
+fn charts(name: &str, seconds: &[IntervalRecord], repeats: &[&StageRecord]) -> String {
     const SIDES: [Upright; 3] = [
         ("I/Os a second", Scale::FromZero, "IOPS", rate),
         ("throughput", Scale::FromZero, "MiB/s", rate),
@@ -59,11 +64,11 @@ fn charts(name: &str, stage: &StageRecord, repeats: &[&StageRecord]) -> String {
     ];
     let mut others: [Vec<(f64, f64)>; 3] = Default::default();
     for repeat in repeats {
-        for (others, lines) in others.iter_mut().zip(drawn(repeat)) {
+        for (others, lines) in others.iter_mut().zip(drawn(&repeat.intervals)) {
             others.extend(corners(&lines).into_iter().flatten());
         }
     }
-    let charts = SIDES.into_iter().zip(drawn(stage)).zip(others);
+    let charts = SIDES.into_iter().zip(drawn(seconds)).zip(others);
     let charts = charts.map(|(((what, scale, label, figure), lines), others)| {
         let chart = Chart {
             title: format!("{name}: {what}"),
@@ -91,11 +96,9 @@ fn corners(lines: &[Line]) -> Option<[(f64, f64); 2]> {
 }
 
 /// The lines of a stage's rates, of its throughput and of its latency.
-fn drawn(stage: &StageRecord) -> [Vec<Line>; 3] {
-    let rates = lines(&stage.intervals, |seconds, figures| {
-        figures.ios as f64 / seconds
-    });
-    let mebibytes = lines(&stage.intervals, |seconds, figures| {
+fn drawn(intervals: &[IntervalRecord]) -> [Vec<Line>; 3] {
+    let rates = lines(intervals, |seconds, figures| figures.ios as f64 / seconds);
+    let mebibytes = lines(intervals, |seconds, figures| {
         figures.bytes as f64 / f64::from(1u32 << 20) / seconds
     });
     let mut latency = Vec::new();
@@ -104,7 +107,7 @@ fn drawn(stage: &StageRecord) -> [Vec<Line>; 3] {
         ("p99", |figures| figures.p99_ns),
     ];
     for (percentile, figure) in percentiles {
-        let of_percentile = lines(&stage.intervals, |_, figures| {
+        let of_percentile = lines(intervals, |_, figures| {
             if figures.ios == 0 {
                 f64::NAN
             } else {
