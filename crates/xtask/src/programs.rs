@@ -33,6 +33,7 @@ const SIDE_BY_SIDE: &[(&str, &str)] = &[
     ("cli", "serve_holes"),
     ("emit", "scripts"),
     ("cli", "observe_import"),
+    ("cli", "ui"),
     ("cli", "fio_traces"),
     ("cli", "fio_directories"),
 ];
