@@ -1,5 +1,7 @@
 //! A stage that is still going on, as a part of a page.
 
+use std::collections::BTreeSet;
+
 use fathom_record::{IntervalDirection, IntervalRecord};
 
 use super::course;
@@ -17,22 +19,30 @@ pub fn live_section(name: &str, before_ns: u64, seconds: &[IntervalRecord]) -> S
         _ => before_ns,
     };
     let length = last.at_ns.saturating_sub(begin) as f64 / 1e9;
-    let ways = [
-        ("reads", last.read.as_ref()),
-        ("writes", last.write.as_ref()),
-        ("trims", last.trim.as_ref()),
-    ];
-    let ways = ways.into_iter();
-    let ways = ways.filter_map(|(name, figures)| Some((name, figures?, true)));
-    let others = last.meta.iter();
-    let others = others.map(|(name, figures)| (name.as_str(), figures, false));
+    // What is not told of in this second was in another.
+    let seen: BTreeSet<&str> = seconds
+        .iter()
+        .flat_map(|it| it.meta.keys())
+        .map(String::as_str)
+        .collect();
+    let ways = course::DIRECTIONS.into_iter();
+    let ways = ways.filter(|(_, of)| seconds.iter().any(|second| of(second).is_some()));
+    let ways = ways.map(|(name, of)| (name, of(last), true));
+    let others = seen
+        .into_iter()
+        .map(|name| (name, last.meta.get(name), false));
     let rows = ways.chain(others).map(|(name, figures, moves)| {
-        let cells = cells(figures, length, moves);
+        let cells = figures.map_or_else(untold, |figures| cells(figures, length, moves));
         row(name, &cells)
     });
     let headings = ["last second", "IOPS", "MiB/s", "p50", "p99", "max"];
     let charts = course::so_far(name, seconds);
     table(&headings, &rows.collect::<String>()) + &charts
+}
+
+/// What came to its end may not have been told in time.
+fn untold() -> Vec<String> {
+    vec!["-".to_owned(); 5]
 }
 
 fn cells(figures: &IntervalDirection, seconds: f64, moves: bool) -> Vec<String> {
@@ -87,5 +97,12 @@ mod tests {
         assert_eq!(html.matches("<figure>").count(), 3, "{html}");
         assert!(live_section("s", 2_000_000_000, &[second(3_000, 700)]).contains("<td>700</td>"));
         assert_eq!(live_section("s", 0, &[]), "");
+        let mut still = second(3_000, 700);
+        still.read = None;
+        let html = live_section("s", 0, &[second(2_000, 700), still]);
+        assert!(
+            html.contains("reads</th><td>-</td><td>-</td><td>-</td>"),
+            "{html}"
+        );
     }
 }
