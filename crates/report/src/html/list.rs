@@ -46,7 +46,7 @@ pub fn list_table(runs: &[ListedRun]) -> String {
         "Began (UTC)",
     ];
     let rows: String = runs.iter().map(row).collect();
-    table(&headings, &rows)
+    format!("<div class=\"runs\">\n{}</div>\n", table(&headings, &rows))
 }
 
 fn row(run: &ListedRun) -> String {
