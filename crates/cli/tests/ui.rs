@@ -82,6 +82,18 @@ impl Ui {
         answer.split_once("\r\n\r\n").unwrap().1.to_owned()
     }
 
+    /// What is told of a run until its end; a sign that nothing is told for long comes in no run of a second or two.
+    fn events(client: TcpStream) -> String {
+        let mut told = String::new();
+        for line in BufReader::new(client).lines() {
+            let line = line.unwrap();
+            assert_ne!(line, ":", "{told}");
+            told += &line;
+            told.push('\n');
+        }
+        told
+    }
+
     #[track_caller]
     fn json(&self, path: &str) -> Value {
         serde_json::from_str(&self.page(path)).unwrap()
@@ -421,13 +433,16 @@ fn a_run_under_way_is_followed_to_its_end() {
     viewer.write_all(request.as_bytes()).unwrap();
 
     // Both go on until the run ends.
-    let lines = ui.page(&format!("/events?run={id}"));
-    assert!(lines.starts_with("event: run-started\ndata: {"), "{lines}");
+    let mut reader = ui.connect();
+    let request = ui.request(&format!("/events?run={id}"));
+    reader.write_all(request.as_bytes()).unwrap();
+    let lines = Ui::events(reader);
+    let begins = "\n\nevent: run-started\ndata: {";
+    assert!(lines.contains(begins), "{lines}");
     assert!(lines.matches("event: interval\n").count() >= 2, "{lines}");
     let end = format!("event: end\ndata: {{\"run\":\"{id}\"}}\n\n");
     assert!(lines.ends_with(&end), "{lines}");
-    let mut views = String::new();
-    viewer.read_to_string(&mut views).unwrap();
+    let views = Ui::events(viewer);
     assert!(views.contains("Content-Type: text/event-stream"), "{views}");
     assert!(views.matches("event: view\n").count() >= 2, "{views}");
     for part in ["Stage 1 of 1: n", "measured for 2", "<figure>"] {
@@ -468,7 +483,10 @@ fn a_killed_run_ends_for_those_who_follow() {
     assert!(events.any(|line| line.unwrap() == "event: interval"));
     run.kill().unwrap();
     run.wait().unwrap();
-    assert!(events.any(|line| line.unwrap() == "event: end"));
+    let end = events
+        .map(Result::unwrap)
+        .find(|line| line == "event: end" || line == ":");
+    assert_eq!(end.as_deref(), Some("event: end"));
     let report = ui.page(&format!("/runs/{id}"));
     assert!(report.contains("CUT SHORT"), "{report}");
 }
