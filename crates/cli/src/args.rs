@@ -90,6 +90,8 @@ pub enum Verb {
     Report(ReportArgs),
     /// Lay records beside each other: each figure with its change, and whether that is more than noise
     Compare(CompareArgs),
+    /// Show the stored runs, and those under way, in a browser on this machine
+    Ui(fathom_web::UiArgs),
     /// Print what bash, zsh or fish need to complete this program's words
     Completions(fathom_manual::CompletionsArgs),
     /// Write the man pages of this program and its verbs
@@ -120,6 +122,7 @@ impl Cli {
             | Verb::Runs
             | Verb::Report(_)
             | Verb::Compare(_)
+            | Verb::Ui(_)
             | Verb::Completions(_)
             | Verb::Man(_) => None,
         }

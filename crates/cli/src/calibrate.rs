@@ -7,11 +7,10 @@ use fathom_calibrate::{CalibrateError, Calibration, Fit, Task};
 use fathom_catalog::Catalog;
 use fathom_engine::StopFlag;
 use fathom_record::RunKind;
-use fathom_session::{Code, Console as _, Failure, NewFile, map_paths};
+use fathom_session::{Code, Console as _, Failure, NewFile, map_paths, named_record};
 use fathom_workload::native;
 
 use crate::args::CalibrateArgs;
-use crate::lookups::named;
 use crate::predict::read_design;
 
 /// Fits, writes the new design, and shows what was fitted.
@@ -19,7 +18,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
     // The fit takes a while; what would refuse its result is told first.
     let output = NewFile::at(&args.output)?;
     let (design_name, design) = read_design(&args.on)?;
-    let (record_name, record) = named(&args.record)?;
+    let (record_name, record) = named_record(&args.record)?;
     match record.kind {
         RunKind::Run => {}
         RunKind::Predict => {

@@ -16,7 +16,7 @@ mod terminal;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use fathom_session::{Code, Failure};
+use fathom_session::{Code, Failure, check_limits, named_record};
 
 use crate::args::{Cli, Verb};
 use crate::terminal::{TERMINAL, print, tell};
@@ -52,7 +52,7 @@ fn act() -> ExitCode {
         }
     };
     let runs = matches!(cli.verb, Verb::Run(_) | Verb::Predict(_) | Verb::Serve(_));
-    if runs && let Err(Failure { code, message }) = lookups::check_limits() {
+    if runs && let Err(Failure { code, message }) = check_limits() {
         tell(&message);
         return code.into();
     }
@@ -79,7 +79,8 @@ fn act() -> ExitCode {
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),
-        Verb::Compare(args) => args.compare(lookups::named, &TERMINAL),
+        Verb::Compare(args) => args.compare(named_record, &TERMINAL),
+        Verb::Ui(args) => fathom_web::run(&args, &TERMINAL),
         Verb::Completions(args) => {
             fathom_manual::print_completions(&args, Cli::command(), &TERMINAL)
         }

@@ -31,7 +31,7 @@ const ON_REAL_STORAGE: [&str; 7] = [
 ];
 
 /// Verbs that store runs or show them.
-const ON_STORED_RUNS: [&str; 7] = [
+const ON_STORED_RUNS: [&str; 8] = [
     "run",
     "predict",
     "serve",
@@ -39,6 +39,7 @@ const ON_STORED_RUNS: [&str; 7] = [
     "report",
     "compare",
     "calibrate",
+    "ui",
 ];
 
 /// Whether `verb` takes a peer's place.

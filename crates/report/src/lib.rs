@@ -21,7 +21,9 @@ pub use compare::{
     Basis, Change, Comparison, Figure, Point, Threshold, ThresholdError, Worse, failure_line,
 };
 pub use format::{natural, plain};
-pub use html::{PAGE_MARK, html_page};
+pub use html::{
+    ListedRun, PAGE_MARK, escaped, html_body, html_frame, html_page, list_table, live_section,
+};
 pub use lines::{Lines, Width, notices};
 pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};
 pub use progress::{Progress, layout_line};

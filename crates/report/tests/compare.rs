@@ -185,6 +185,38 @@ fn a_change_stands_beside_its_figures() {
 }
 
 #[test]
+fn a_page_shows_what_the_screen_does() {
+    let mut slower = plain(8_000, 900_000);
+    slower.title = "<b>".to_owned();
+    slower.interrupted = true;
+    let comparison = compared(&[&plain(10_000, 500_000), &slower, &plain(10_000, 500_000)]);
+    let html = comparison.to_html(|name| format!("/runs/{name}?a&b"));
+    for part in [
+        "<a href=\"/runs/run-0?a&amp;b\">run-0</a>: ",
+        " (baseline)</li>",
+        "run-1</a>: &lt;b&gt;</li>",
+        "<h2>reader read</h2>",
+        "<tr><th scope=\"row\">IOPS</th><td>10,000</td><td>8,000</td><td class=\"changed\">-20.0%*</td>\
+         <td>10,000</td><td>0.0%</td></tr>",
+        "<p class=\"soft\">* more than the noise (95 %): ",
+        "<li>B: it was stopped before its end</li>",
+    ] {
+        assert!(html.contains(part), "`{part}` is not in\n{html}");
+    }
+    let reads = reads(10_000, 500_000);
+    let other = record(vec![
+        stage("x", vec![job("reader", &reads)], &reads),
+        stage("y", vec![job("reader", &reads)], &reads),
+    ]);
+    let nothing = compared(&[&record(Vec::new()), &other]).to_html(str::to_owned);
+    assert!(
+        nothing.contains("Nothing of the one is in the other."),
+        "{nothing}"
+    );
+    assert!(!nothing.contains("noise"), "{nothing}");
+}
+
+#[test]
 fn the_same_twice_shows_no_change() {
     let comparison = compared(&[&plain(10_000, 500_000), &plain(10_000, 500_000)]);
     assert!(!comparison.has_changes());

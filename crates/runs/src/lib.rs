@@ -7,14 +7,16 @@
 //! Invariant: storing can never break a run; a failure to store is kept and told once, at the end.
 
 mod environment;
+mod follow;
 mod limits;
 mod recover;
 mod store;
 mod writer;
 
 pub use environment::environment;
+pub use follow::{Follower, Told};
 pub use limits::Limits;
-pub use store::{RunEntry, RunState, Store, StoreError, find};
+pub use store::{Digest, RunEntry, RunState, StageDigest, Stamp, Store, StoreError, find};
 pub use writer::{RunStart, RunWriter};
 
 /// Names of the files in a run folder.

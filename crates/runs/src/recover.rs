@@ -204,6 +204,12 @@ fn empty_stage(name: &Value) -> StageRecord {
 }
 
 fn push_interval(stage: &mut StageRecord, event: &Value) {
+    stage.measured_ns += event["length_ns"].as_u64().unwrap_or(0);
+    stage.intervals.push(second_of(event, stage.measured_ns));
+}
+
+/// The second that an `interval` of the event log tells of, which ends at `at_ns`.
+pub(crate) fn second_of(event: &Value, at_ns: u64) -> IntervalRecord {
     let figures = |figures: &Value| {
         let figure = |key: &str| figures[key].as_u64();
         Some(IntervalDirection {
@@ -216,14 +222,13 @@ fn push_interval(stage: &mut StageRecord, event: &Value) {
     };
     let direction = |name: &str| figures(event.get(name)?);
     let meta = event["meta"].as_object().into_iter().flatten();
-    stage.measured_ns += event["length_ns"].as_u64().unwrap_or(0);
-    stage.intervals.push(IntervalRecord {
-        at_ns: stage.measured_ns,
+    IntervalRecord {
+        at_ns,
         read: direction("read"),
         write: direction("write"),
         trim: direction("trim"),
         meta: meta
             .filter_map(|(name, value)| Some((name.clone(), figures(value)?)))
             .collect(),
-    });
+    }
 }

@@ -1,5 +1,6 @@
 //! The folder that holds all run folders.
 
+mod digest;
 mod document;
 mod error;
 mod name;
@@ -14,6 +15,7 @@ use jiff::Timestamp;
 
 use crate::limits::{Writer, prune, writer_of};
 use crate::{Limits, RunStart, RunWriter, files};
+pub use digest::{Digest, StageDigest, Stamp};
 use document::{load_folder, record_at};
 pub use error::StoreError;
 use name::{before_last, from_last, natural};
@@ -49,6 +51,32 @@ pub enum RunState {
     CutShort,
     /// There is a record, which cannot be read.
     Unreadable,
+}
+
+impl RunState {
+    /// In one or two words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Ended(Verdict::Trustworthy) => "trustworthy",
+            Self::Ended(Verdict::Questionable) => "questionable",
+            Self::Ended(Verdict::Empty) => "empty",
+            Self::UnderWay => "under way",
+            Self::CutShort => "cut short",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl RunEntry {
+    /// Its record; where there is none, or none that can be read, what its event log holds.
+    pub fn record(&self) -> Result<Record, StoreError> {
+        load_folder(&self.folder)
+    }
+
+    /// Whether it has not ended yet.
+    pub fn is_under_way(&self) -> bool {
+        !self.folder.join(files::RECORD).exists() && writer_of(&self.folder) == Writer::AtWork
+    }
 }
 
 /// All stored runs.
@@ -126,8 +154,20 @@ impl Store {
         Ok(found.unwrap_or_else(|_| name.to_owned()))
     }
 
-    /// Every run without its state, for which its whole record would have to be read.
-    fn runs(&self) -> Result<Vec<RunEntry>, StoreError> {
+    /// The folder that holds them, which need not exist yet.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The run of that id in full, without its state.
+    pub fn run(&self, id: &str) -> Option<RunEntry> {
+        // Nothing else than a folder of the store is looked into.
+        let is_name = !id.is_empty() && !id.contains(['/', '\0']) && ![".", ".."].contains(&id);
+        entry_of(&self.folder.join(is_name.then_some(id)?))
+    }
+
+    /// Every run without its state, for which its whole record would have to be read; the oldest first.
+    pub fn runs(&self) -> Result<Vec<RunEntry>, StoreError> {
         let entries = match std::fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

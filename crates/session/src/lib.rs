@@ -19,6 +19,7 @@ mod probe;
 mod screen;
 mod spoken;
 mod start;
+mod stored;
 
 pub use characters::Characters;
 pub use compare::CompareArgs;
@@ -39,3 +40,4 @@ pub use spoken::{
     read_context, refuse_windows, settle_iometer, settle_paths, settle_vdbench,
 };
 pub use start::{Keep, Outcome, Start, measured, not_stored, tool, watch};
+pub use stored::{check_limits, named_record, store_failure, user_store};

@@ -41,6 +41,7 @@ const SIDE_BY_SIDE: &[(&str, &str)] = &[
     ("cli", "vdbench_validation"),
     ("emit", "scripts"),
     ("cli", "observe_import"),
+    ("cli", "ui"),
     ("cli", "fio_traces"),
     ("cli", "fio_directories"),
     ("cli", "iometer"),

@@ -10,6 +10,7 @@ mod csv;
 mod differences;
 mod doubts;
 mod figure;
+mod html;
 mod json;
 mod lines;
 mod pairs;

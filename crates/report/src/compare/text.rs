@@ -149,52 +149,59 @@ nothing of the one is in the other
     }
 
     fn write_legend(&self, text: &mut Lines, is_short: bool) {
-        let shown = |figure: Figure| !is_short || SHORT.contains(&figure);
-        let rows = self.groups.iter().flat_map(Group::rows);
-        let rows = rows.filter(|row| shown(row.figure));
-        let changes: Vec<Change> = rows.flat_map(|row| row.changes).flatten().collect();
-        let is_marked = |change: &Change| change.more_than_noise == Some(true);
-        let has = |basis: Basis| {
-            let mut marked = changes.iter().filter(|change| is_marked(change));
-            marked.any(|change| change.basis == basis)
-        };
         text.push_str("\n");
-        if changes.iter().any(is_marked) {
-            let mut how = Vec::new();
-            if has(Basis::Repeats) {
-                how.push("rates by their repeats");
+        let shown = |figure: Figure| !is_short || SHORT.contains(&figure);
+        for (mark, sentence) in legend(self, shown) {
+            if mark.is_empty() {
+                text.line("", &sentence, 9);
+            } else {
+                text.wrap(&format!("{mark:9}"), &sentence, 9);
             }
-            if has(Basis::Seconds) {
-                how.push("rates by seconds of a single run, which understate it");
-            }
-            if has(Basis::Ranks) {
-                how.push("percentiles by their ranks");
-            }
-            let how = how.join("; ");
-            text.wrap(
-                "*        ",
-                &format!("more than the noise (95 %): {how}"),
-                9,
-            );
-        } else if self.has_changes() {
-            text.line(
-                "",
-                "none of these figures changed by more than the noise (95 %), others did",
-                9,
-            );
-        } else {
-            text.line("", "no figure changed by more than the noise (95 %)", 9);
-        }
-        let unknown =
-            |change: &Change| change.percent.is_some() && change.more_than_noise.is_none();
-        if changes.iter().any(unknown) {
-            text.wrap(
-                "?        ",
-                "noise not known: a largest value, or too little to judge by",
-                9,
-            );
         }
     }
+}
+
+/// What the marks of changes mean, each with its mark, as far as figures that are `shown` have it.
+pub(super) fn legend(
+    comparison: &Comparison,
+    shown: impl Fn(Figure) -> bool,
+) -> Vec<(&'static str, String)> {
+    let rows = comparison.groups.iter().flat_map(Group::rows);
+    let rows = rows.filter(|row| shown(row.figure));
+    let changes: Vec<Change> = rows.flat_map(|row| row.changes).flatten().collect();
+    let is_marked = |change: &Change| change.more_than_noise == Some(true);
+    let has = |basis: Basis| {
+        let mut marked = changes.iter().filter(|change| is_marked(change));
+        marked.any(|change| change.basis == basis)
+    };
+    let mut told = Vec::new();
+    if changes.iter().any(is_marked) {
+        let mut how = Vec::new();
+        if has(Basis::Repeats) {
+            how.push("rates by their repeats");
+        }
+        if has(Basis::Seconds) {
+            how.push("rates by seconds of a single run, which understate it");
+        }
+        if has(Basis::Ranks) {
+            how.push("percentiles by their ranks");
+        }
+        let how = how.join("; ");
+        told.push(("*", format!("more than the noise (95 %): {how}")));
+    } else {
+        let none = if comparison.has_changes() {
+            "none of these figures changed by more than the noise (95 %), others did"
+        } else {
+            "no figure changed by more than the noise (95 %)"
+        };
+        told.push(("", none.to_owned()));
+    }
+    let unknown = |change: &Change| change.percent.is_some() && change.more_than_noise.is_none();
+    if changes.iter().any(unknown) {
+        let unknown = "noise not known: a largest value, or too little to judge by";
+        told.push(("?", unknown.to_owned()));
+    }
+    told
 }
 
 /// A name in so many columns, and two figures of both records with their changes.
@@ -222,7 +229,7 @@ pub fn failure_line(sentence: &str, width: Width) -> String {
 }
 
 /// A change with its mark in the last column: `-50.1%*`.
-fn changed(change: Option<&Change>) -> String {
+pub(super) fn changed(change: Option<&Change>) -> String {
     let Some(change) = change else {
         return "- ".to_owned();
     };

@@ -10,10 +10,28 @@ use crate::format::{rate, short_mean};
 use crate::repeats::stages_with_repeats;
 use crate::summary::stage_or_repeat;
 
+/// What a second is in which a direction has no figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Untold {
+    /// Nothing came to its end in it.
+    Nothing,
+    /// What did may not have been told in time, as that of a worker which had no processor: a record knows it, events do not.
+    Unknown,
+}
+
+/// A second in which nothing came to its end.
+const NOTHING: IntervalDirection = IntervalDirection {
+    ios: 0,
+    bytes: 0,
+    p50_ns: 0,
+    p99_ns: 0,
+    max_ns: 0,
+};
+
 type Figure = fn(&IntervalDirection) -> u64;
 type OfSecond = fn(&IntervalRecord) -> Option<&IntervalDirection>;
 
-const DIRECTIONS: [(&str, OfSecond); 3] = [
+pub(super) const DIRECTIONS: [(&str, OfSecond); 3] = [
     ("reads", |second| second.read.as_ref()),
     ("writes", |second| second.write.as_ref()),
     ("trims", |second| second.trim.as_ref()),
@@ -30,7 +48,7 @@ pub(super) fn section(record: &Record, most: usize) -> String {
             let all = repeated.iter().map(|(_, repeats)| repeats);
             let mut with_it = all.filter(|repeats| repeats.iter().any(|it| ptr::eq(*it, *stage)));
             let repeats = with_it.next().map_or(&[][..], Vec::as_slice);
-            charts(&stage_or_repeat(record, stage), stage, repeats)
+            charts(&stage_or_repeat(record, stage), drawn_of(stage), repeats)
         })
         .collect();
     if charts.is_empty() {
@@ -47,11 +65,26 @@ pub(super) fn section(record: &Record, most: usize) -> String {
     format!("<h2>Over time</h2>\n{left_out}{charts}")
 }
 
+/// The same of one stage that is still going on, as its events tell it.
+pub(super) fn so_far(name: &str, seconds: &[IntervalRecord]) -> String {
+    charts(name, drawn(seconds, Untold::Unknown), &[])
+}
+
+/// The lines of a stage: without jobs it is known by events alone.
+fn drawn_of(stage: &StageRecord) -> [Vec<Line>; 3] {
+    let untold = if stage.jobs.is_empty() {
+        Untold::Unknown
+    } else {
+        Untold::Nothing
+    };
+    drawn(&stage.intervals, untold)
+}
+
 /// What a chart shows, how its figures are laid, their unit, and one in words.
 type Upright = (&'static str, Scale, &'static str, fn(f64) -> String);
 
 /// The charts of a stage, on the scales that `repeats` of it need, so that theirs can be laid beside it.
-fn charts(name: &str, stage: &StageRecord, repeats: &[&StageRecord]) -> String {
+fn charts(name: &str, drawn: [Vec<Line>; 3], repeats: &[&StageRecord]) -> String {
     const SIDES: [Upright; 3] = [
         ("I/Os a second", Scale::FromZero, "IOPS", rate),
         ("throughput", Scale::FromZero, "MiB/s", rate),
@@ -59,11 +92,11 @@ fn charts(name: &str, stage: &StageRecord, repeats: &[&StageRecord]) -> String {
     ];
     let mut others: [Vec<(f64, f64)>; 3] = Default::default();
     for repeat in repeats {
-        for (others, lines) in others.iter_mut().zip(drawn(repeat)) {
+        for (others, lines) in others.iter_mut().zip(drawn_of(repeat)) {
             others.extend(corners(&lines).into_iter().flatten());
         }
     }
-    let charts = SIDES.into_iter().zip(drawn(stage)).zip(others);
+    let charts = SIDES.into_iter().zip(drawn).zip(others);
     let charts = charts.map(|(((what, scale, label, figure), lines), others)| {
         let chart = Chart {
             title: format!("{name}: {what}"),
@@ -91,11 +124,11 @@ fn corners(lines: &[Line]) -> Option<[(f64, f64); 2]> {
 }
 
 /// The lines of a stage's rates, of its throughput and of its latency.
-fn drawn(stage: &StageRecord) -> [Vec<Line>; 3] {
-    let rates = lines(&stage.intervals, |seconds, figures| {
+fn drawn(intervals: &[IntervalRecord], untold: Untold) -> [Vec<Line>; 3] {
+    let rates = lines(intervals, untold, |seconds, figures| {
         figures.ios as f64 / seconds
     });
-    let mebibytes = lines(&stage.intervals, |seconds, figures| {
+    let mebibytes = lines(intervals, untold, |seconds, figures| {
         figures.bytes as f64 / f64::from(1u32 << 20) / seconds
     });
     let mut latency = Vec::new();
@@ -104,7 +137,7 @@ fn drawn(stage: &StageRecord) -> [Vec<Line>; 3] {
         ("p99", |figures| figures.p99_ns),
     ];
     for (percentile, figure) in percentiles {
-        let of_percentile = lines(&stage.intervals, |_, figures| {
+        let of_percentile = lines(intervals, untold, |_, figures| {
             if figures.ios == 0 {
                 f64::NAN
             } else {
@@ -143,6 +176,7 @@ const LEAST_LENGTH: f64 = 0.5;
 /// A line for each direction with I/O: a figure of each second, at its end.
 fn lines(
     intervals: &[IntervalRecord],
+    untold: Untold,
     figure: impl Fn(f64, &IntervalDirection) -> f64,
 ) -> Vec<Line> {
     let lengths = intervals.iter().scan(0, |before, second| {
@@ -156,14 +190,17 @@ fn lines(
         let mut points = Vec::with_capacity(intervals.len());
         let mut ios = 0;
         for (second, seconds) in intervals.iter().zip(lengths.clone()) {
-            let Some(figures) = of_second(second) else {
-                continue;
-            };
-            ios += figures.ios;
+            let figures = of_second(second);
+            ios += figures.map_or(0, |figures| figures.ios);
             if seconds <= least {
                 continue;
             }
-            points.push((second.at_ns as f64, figure(seconds, figures)));
+            // Storage that stands still is not hidden by a line over it.
+            let point = match (figures, untold) {
+                (None, Untold::Unknown) => f64::NAN,
+                (figures, _) => figure(seconds, figures.unwrap_or(&NOTHING)),
+            };
+            points.push((second.at_ns as f64, point));
         }
         if ios > 0 {
             lines.push(Line {
@@ -182,7 +219,7 @@ mod tests {
 
     use fathom_record::{IntervalDirection, IntervalRecord};
 
-    use super::{lines, time};
+    use super::{Untold, drawn, lines, time};
 
     fn until(at_ms: u64, ios: u64) -> IntervalRecord {
         IntervalRecord {
@@ -202,7 +239,9 @@ mod tests {
 
     #[track_caller]
     fn check(intervals: &[IntervalRecord], expected: &[f64]) {
-        let lines = lines(intervals, |seconds, figures| figures.ios as f64 / seconds);
+        let lines = lines(intervals, Untold::Nothing, |seconds, figures| {
+            figures.ios as f64 / seconds
+        });
         let rates: Vec<f64> = lines[0].points.iter().map(|point| point.1).collect();
         assert_eq!(rates, expected);
     }
@@ -211,6 +250,17 @@ mod tests {
     fn a_rate_is_over_the_true_length() {
         check(&[until(1_000, 500), until(2_000, 400)], &[500.0, 400.0]);
         check(&[until(1_000, 500), until(1_750, 300)], &[500.0, 400.0]);
+    }
+
+    #[test]
+    fn a_second_without_io_is_drawn() {
+        let mut still = until(2_000, 0);
+        still.read = None;
+        let seconds = [until(1_000, 500), still, until(3_000, 400)];
+        check(&seconds, &[500.0, 0.0, 400.0]);
+        let [so_far, ..] = drawn(&seconds, Untold::Unknown);
+        let untold: Vec<bool> = so_far[0].points.iter().map(|it| it.1.is_nan()).collect();
+        assert_eq!(untold, [false, true, false]);
     }
 
     #[test]

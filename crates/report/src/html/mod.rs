@@ -7,6 +7,8 @@ mod axis;
 mod chart;
 mod course;
 mod labels;
+mod list;
+mod live;
 mod nines;
 mod storage;
 mod sweep;
@@ -16,8 +18,11 @@ use std::fmt::Write as _;
 
 use fathom_record::{Check, Record, RunKind, Verdict};
 
+pub use self::list::{ListedRun, list_table};
+pub use self::live::live_section;
+pub use self::text::escaped;
 use self::text::row;
-pub(crate) use self::text::{escaped, table};
+pub(crate) use self::text::table;
 use crate::NeedBeside;
 use crate::format::{mebibytes, rate, short_mean, short_time};
 use crate::summary::{self, Row};
@@ -30,13 +35,24 @@ const STAGES_DRAWN: usize = 24;
 
 /// The record as an HTML page, with the need that it is laid beside.
 pub fn html_page(record: &Record, need: Option<&NeedBeside>) -> String {
-    let title = escaped(&record.title);
-    let mut page = format!(
+    html_frame(&record.title, ("", ""), &html_body(record, need))
+}
+
+/// A page around `body`, which is markup, as what is `added` is: what the page may do besides showing its own styles, in the
+/// words of a Content-Security-Policy, and what its head has besides.
+pub fn html_frame(title: &str, (allowed, added): (&str, &str), body: &str) -> String {
+    let title = escaped(title);
+    format!(
         "{PAGE_MARK}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-    );
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'{allowed}\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n{added}</head>\n<body>\n{body}</body>\n</html>\n"
+    )
+}
+
+/// What the page of a record holds: the record's title and everything below it.
+pub fn html_body(record: &Record, need: Option<&NeedBeside>) -> String {
+    let mut page = format!("<h1>{}</h1>\n", escaped(&record.title));
     page.push_str(&heading(record));
     page.push_str(&verdict(record));
     if let Some(need) = need {
@@ -50,7 +66,6 @@ pub fn html_page(record: &Record, need: Option<&NeedBeside>) -> String {
     page.push_str(&course::section(record, STAGES_DRAWN));
     page.push_str(&storage::section(record, STAGES_DRAWN));
     page.push_str(&what_was_run(record));
-    page.push_str("</body>\n</html>\n");
     page
 }
 

@@ -1,7 +1,7 @@
 //! Text for a page: nothing of a record may become markup.
 
 /// `text` with what HTML would read as markup written as references; control characters become a replacement mark.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

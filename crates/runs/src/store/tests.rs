@@ -77,17 +77,8 @@ fn a_run_is_stored_and_found() {
     ));
 }
 
-#[test]
-fn a_run_cut_short_is_known_up_to_its_last_second() {
-    let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
-    let mut writer = store.begin(&start(&environment)).unwrap();
-    writer.event(&Event::StageStarted {
-        index: 0,
-        count: 1,
-        name: "reads",
-        expected: None,
-    });
+/// A second in which one read of 4 KiB took 1 µs.
+fn second(writer: &mut RunWriter) {
     let mut reads = OpStats::new(false, false);
     reads.latency.record(1000);
     reads.bytes = 4096;
@@ -103,6 +94,20 @@ fn a_run_cut_short_is_known_up_to_its_last_second() {
         phase: Phase::Measure,
         interval: &interval,
     });
+}
+
+#[test]
+fn a_run_cut_short_is_known_up_to_its_last_second() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let mut writer = store.begin(&start(&environment)).unwrap();
+    writer.event(&Event::StageStarted {
+        index: 0,
+        count: 1,
+        name: "reads",
+        expected: None,
+    });
+    second(&mut writer);
     let folder = writer.folder().to_owned();
     drop(writer);
     // Torn last lines, as a kill in mid-write leaves them: one in the middle of a character.
@@ -330,4 +335,110 @@ fn of_several_runs_of_one_second_the_oldest_goes() {
         let kept: Vec<u64> = kept.iter().map(|run| run.started_unix_ns).collect();
         assert_eq!(kept, begun[begun.len().saturating_sub(2)..]);
     }
+}
+
+#[test]
+fn a_run_is_found_by_its_own_name_alone() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let writer = store.begin(&start(&environment)).unwrap();
+    let id = writer
+        .folder()
+        .file_name()
+        .unwrap()
+        .to_str()
+        .unwrap()
+        .to_owned();
+    let run = store.run(&id).unwrap();
+    assert!(run.is_under_way());
+    assert_eq!(writer.finish(&record()), None);
+    assert!(!run.is_under_way());
+    assert_eq!(run.record().unwrap(), record());
+    let outside = format!("../runs/{id}");
+    let below = format!("{id}/.");
+    for name in ["", ".", "..", "last", "2026", &outside, &below, "a\0"] {
+        assert_eq!(store.run(name), None, "{name:?}");
+    }
+}
+
+#[test]
+fn a_digest_is_what_the_record_says() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let mut writer = store.begin(&start(&environment)).unwrap();
+    let run = store.runs().unwrap().remove(0);
+    assert_eq!(run.digest().state, RunState::UnderWay);
+    writer.event(&Event::StageStarted {
+        index: 0,
+        count: 1,
+        name: "s",
+        expected: None,
+    });
+    second(&mut writer);
+    drop(writer);
+    let cut = run.digest();
+    assert_eq!((cut.state, cut.why.as_deref()), (RunState::CutShort, None));
+    let whole = run.record().unwrap();
+    let all = whole.stages[0].total.all.as_ref().unwrap();
+    let digest = [StageDigest {
+        name: "s".to_owned(),
+        iops: all.iops,
+        bandwidth_bytes_per_sec: all.bandwidth_bytes_per_sec,
+        p50_ns: all.latency_ns.p50,
+        p99_ns: all.latency_ns.p99,
+    }];
+    assert_eq!(cut.stages, digest);
+
+    let stamp = run.stamp();
+    let mut ended = whole;
+    ended.verdict = Verdict::Trustworthy;
+    let path = run.folder.join(files::RECORD);
+    std::fs::write(&path, serde_json::to_vec(&ended).unwrap()).unwrap();
+    assert_ne!(run.stamp(), stamp);
+    let digest = run.digest();
+    assert_eq!(digest.state, RunState::Ended(Verdict::Trustworthy));
+    assert_eq!((digest.stages, digest.interrupted), (cut.stages, true));
+    std::fs::write(&path, "{").unwrap();
+    let torn = run.digest();
+    assert_eq!(torn.state, RunState::Unreadable);
+    assert!(torn.why.unwrap().contains("cannot be read"));
+    ended.schema = "fathom.record/9".to_owned();
+    std::fs::write(&path, serde_json::to_vec(&ended).unwrap()).unwrap();
+    assert!(run.digest().why.unwrap().contains("fathom.record/9"));
+}
+
+#[test]
+fn a_run_is_followed_line_by_line() {
+    use std::io::Write as _;
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let mut writer = store.begin(&start(&environment)).unwrap();
+    let run = store.runs().unwrap().remove(0);
+    let log = run.folder.join(files::EVENTS);
+    let mut follower = crate::Follower::new(run).unwrap();
+    let names = |told: &[crate::Told]| -> Vec<String> {
+        told.iter().map(|one| one.name().to_owned()).collect()
+    };
+    assert_eq!(names(&follower.more().unwrap()), ["run-started"]);
+    assert!(follower.more().unwrap().is_empty());
+    second(&mut writer);
+    second(&mut writer);
+    let told = follower.more().unwrap();
+    assert_eq!(names(&told), ["interval", "interval"]);
+    let ends = told.iter().map(|one| one.second.as_ref().unwrap().at_ns);
+    assert_eq!(ends.collect::<Vec<_>>(), [1_000_000_000, 2_000_000_000]);
+    let mut append = std::fs::OpenOptions::new().append(true).open(log).unwrap();
+    append
+        .write_all(b"no event\n{\"event\":\"stage-finished\",")
+        .unwrap();
+    assert!(follower.more().unwrap().is_empty());
+    assert!(!follower.is_over());
+    append.write_all(b"\"index\":0,\"record\":{}}\n").unwrap();
+    let told = follower.more().unwrap();
+    assert_eq!(
+        told[0].event,
+        serde_json::json!({"event": "stage-finished", "index": 0})
+    );
+    drop(writer);
+    assert!(follower.is_over());
 }

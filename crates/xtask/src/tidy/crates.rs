@@ -136,6 +136,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "session",
         ],
     ),
+    (
+        "web",
+        &["units", "record", "rawio", "runs", "report", "session"],
+    ),
     ("manual", &["diagnostics", "workload", "catalog", "session"]),
     ("convert", &["units", "diagnostics", "workload", "dialects"]),
     (
@@ -184,6 +188,7 @@ const ANY: &[&str] = &[
     "emulator",
     "convert",
     "manual",
+    "web",
 ];
 
 pub fn check(root: &Path) -> Result<Vec<Finding>, String> {
