@@ -38,6 +38,8 @@ pub fn stage_record(stage: &Stage, result: &StageResult) -> StageRecord {
     }
     StageRecord {
         name: result.name.clone(),
+        started_unix_ns: result.began.map(|began| began.unix_ns),
+        started_ns: result.began.map(|began| began.at.get()),
         measured_ns: result.measured.get(),
         jobs: jobs.collect(),
         total: total_record(&everyone, result.measured),

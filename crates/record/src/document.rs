@@ -73,6 +73,12 @@ pub struct ToolRecord {
 pub struct StageRecord {
     /// Name of the stage.
     pub name: String,
+    /// Wall-clock start of its first worker's measurement, ns since the epoch; of real runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_unix_ns: Option<u64>,
+    /// The same by the machine's monotonic clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_ns: Option<u64>,
     /// First measured I/O to last completion.
     pub measured_ns: u64,
     /// Jobs in order.

@@ -28,9 +28,9 @@ pub use document::{
 pub use event::{Event, EventSink, Ignore, IoFailure, Phase, WRONG_DATA};
 pub use io_log::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};
 pub use measure::{
-    BATCH_LEVELS, CheckTimes, DEPTH_LEVELS, DeviceCounters, EndReason, FailedOperation, HalfSecond,
-    IntervalStats, IoErrors, OpStats, OutsideCalls, SetStats, StageResult, SteadyOutcome, Usage,
-    WorkerStats, batch_level, depth_level, repeat_name,
+    BATCH_LEVELS, Began, CheckTimes, DEPTH_LEVELS, DeviceCounters, EndReason, FailedOperation,
+    HalfSecond, IntervalStats, IoErrors, OpStats, OutsideCalls, SetStats, StageResult,
+    SteadyOutcome, Usage, WorkerStats, batch_level, depth_level, repeat_name,
 };
 pub use rate_windows::{RateWindows, WindowCounts, Windows};
 pub use rates::{resolved_stage, resolved_workload, stage_rate};

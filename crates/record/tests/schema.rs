@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_record::{
-    Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, IntervalStats,
+    Began, Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, IntervalStats,
     IoErrors, LatencyRecord, OpStats, OverTimeRecord, PlannedStage, Record, RunKind, SCHEMA,
     SetStats, StageRecord, StageResult, StorageRecord, SweepRecord, ToolRecord, Verdict,
     WorkerStats, stage_record, sweep_record,
@@ -33,6 +33,11 @@ depth = 8
 split_latency = true
 measure = "10s"
 "#;
+
+const BEGAN: Began = Began {
+    at: Nanos::from_secs(5),
+    unix_ns: 1,
+};
 
 fn stage() -> Stage {
     let read = native::read(WORKLOAD, "schema.workload.toml");
@@ -136,6 +141,7 @@ fn record() -> Record {
         name: "all".to_owned(),
         stage: 0,
         started_unix_ns: 1,
+        began: Some(BEGAN),
         measured: Nanos::from_secs(10),
         workers: vec![worker()],
         intervals: vec![IntervalStats {

@@ -87,6 +87,8 @@ fn seconds(iops: u64) -> Vec<IntervalRecord> {
 fn stage(name: &str, jobs: Vec<JobRecord>, read: &DirectionRecord) -> StageRecord {
     StageRecord {
         name: name.to_owned(),
+        started_unix_ns: None,
+        started_ns: None,
         measured_ns: 10_000_000_000,
         jobs,
         total: TotalRecord {

@@ -186,6 +186,8 @@ fn histogram_line(line: &str) -> Option<(&str, fathom_stats::Histogram)> {
 fn empty_stage(name: &Value) -> StageRecord {
     StageRecord {
         name: name.as_str().unwrap_or_default().to_owned(),
+        started_unix_ns: None,
+        started_ns: None,
         measured_ns: 0,
         jobs: Vec::new(),
         total: TotalRecord {
