@@ -18,6 +18,7 @@ mod places;
 mod screen;
 mod spoken;
 mod start;
+mod start_at;
 
 pub use characters::Characters;
 pub use compare::CompareArgs;
@@ -37,3 +38,4 @@ pub use spoken::{
     read_context, refuse_windows, settle_iometer, settle_paths, settle_vdbench,
 };
 pub use start::{Keep, Outcome, Start, measured, not_stored, tool, watch};
+pub use start_at::StartAt;
