@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_record::{
-    Began, Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, IntervalStats,
-    IoErrors, LatencyRecord, OpStats, OverTimeRecord, PlannedStage, Record, RunKind, SCHEMA,
-    SetStats, StageRecord, StageResult, StorageRecord, SweepRecord, ToolRecord, Verdict,
-    WorkerStats, stage_record, sweep_record,
+    Began, Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, HostRecord,
+    HostsRecord, IntervalStats, IoErrors, LatencyRecord, OpStats, OverTimeRecord, PlannedStage,
+    Record, RunKind, SCHEMA, SetStats, StageRecord, StageResult, StorageRecord, SweepRecord,
+    ToolRecord, Verdict, WorkerStats, stage_record, sweep_record,
 };
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Direction, SetOperation, Stage, SweepPoint, native};
@@ -119,6 +119,22 @@ fn emulation(error_ns: LatencyRecord) -> EmulationRecord {
     }
 }
 
+/// The hosts of a merged record.
+fn hosts(stage: &StageRecord) -> HostsRecord {
+    HostsRecord {
+        start_skew_ns: Some(1),
+        clock_bound_ns: Some(1),
+        together_ns: 1,
+        each: vec![HostRecord {
+            host: "db1".to_owned(),
+            after_ns: Some(1),
+            measured_ns: 1,
+            cut_off: false,
+            total: stage.total.clone(),
+        }],
+    }
+}
+
 fn record() -> Record {
     let modelled = StorageRecord {
         kind: "volume".to_owned(),
@@ -164,6 +180,7 @@ fn record() -> Record {
     let opened = stage.jobs[0].read.clone().expect("the job reads");
     stage.jobs[0].meta.insert("open".to_owned(), opened.clone());
     stage.emulation = Some(emulation(opened.latency_ns.clone()));
+    stage.hosts = Some(hosts(&stage));
     let text = |text: &str| text.to_owned();
     Record {
         schema: text(SCHEMA),

@@ -202,6 +202,7 @@ fn empty_stage(name: &Value) -> StageRecord {
         storage: std::collections::BTreeMap::new(),
         emulation: None,
         notes: Vec::new(),
+        hosts: None,
     }
 }
 
@@ -211,8 +212,8 @@ fn push_interval(stage: &mut StageRecord, event: &Value) {
         Some(IntervalDirection {
             ios: figure("ios")?,
             bytes: figure("bytes")?,
-            p50_ns: figure("p50_ns")?,
-            p99_ns: figure("p99_ns")?,
+            p50_ns: Some(figure("p50_ns")?),
+            p99_ns: Some(figure("p99_ns")?),
             max_ns: figure("max_ns")?,
         })
     };

@@ -94,6 +94,7 @@ pub(crate) fn stage(name: &str, jobs: Vec<JobRecord>, write: &DirectionRecord) -
         storage: BTreeMap::new(),
         emulation: None,
         notes: vec![],
+        hosts: None,
     }
 }
 
