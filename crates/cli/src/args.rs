@@ -4,7 +4,7 @@
 //! our options may follow.
 
 use clap::{Parser, Subcommand};
-use fathom_session::CompareArgs;
+use fathom_session::{CompareArgs, MergeArgs};
 
 use crate::convert::ConvertArgs;
 
@@ -88,6 +88,8 @@ pub enum Verb {
     Report(ReportArgs),
     /// Lay records beside each other: each figure with its change, and whether that is more than noise
     Compare(CompareArgs),
+    /// Make one record of the same workload's runs on several hosts
+    Merge(MergeArgs),
     /// Print what bash, zsh or fish need to complete this program's words
     Completions(fathom_manual::CompletionsArgs),
     /// Write the man pages of this program and its verbs
@@ -117,6 +119,7 @@ impl Cli {
             | Verb::Runs
             | Verb::Report(_)
             | Verb::Compare(_)
+            | Verb::Merge(_)
             | Verb::Completions(_)
             | Verb::Man(_) => None,
         }

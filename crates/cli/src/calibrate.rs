@@ -11,8 +11,8 @@ use fathom_session::{Code, Console as _, Failure, NewFile, map_paths};
 use fathom_workload::native;
 
 use crate::args::CalibrateArgs;
-use crate::lookups::named;
 use crate::predict::read_design;
+use fathom_session::named;
 
 /// Fits, writes the new design, and shows what was fitted.
 pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {

@@ -1,10 +1,9 @@
 //! Verbs that only look: `catalog`, `runs`, `report`.
 
 use fathom_catalog::{Catalog, SummaryRow};
-use fathom_record::Record;
 use fathom_report::{Lines, RunRow, record_csv, runs_table, stored_summary};
-use fathom_runs::{Limits, RunState, Store, StoreError, find};
-use fathom_session::{Code, Console, Failure, Page, need_code, unread};
+use fathom_runs::RunState;
+use fathom_session::{Code, Console, Failure, Page, need_code, stored, stored_runs};
 
 use crate::args::{CatalogAction, ReportArgs};
 use crate::finish::{how_much, show_need};
@@ -64,44 +63,9 @@ fn write_list(text: &mut Lines, rows: &[SummaryRow]) {
     }
 }
 
-fn store() -> Result<Store, Failure> {
-    Store::of_user(|name| std::env::var(name).ok()).map_err(|error| failure(&error))
-}
-
-fn failure(error: &StoreError) -> Failure {
-    let code = match error {
-        StoreError::NoHome => Code::Target,
-        StoreError::Io { .. } if error.place_hint().is_some() => Code::Target,
-        StoreError::Io { .. }
-        | StoreError::NotFound { .. }
-        | StoreError::NoRun { .. }
-        | StoreError::Empty
-        | StoreError::TooFew { .. }
-        | StoreError::NoCount { .. }
-        | StoreError::Ambiguous { .. }
-        | StoreError::OtherSchema { .. }
-        | StoreError::BadRecord { .. }
-        | StoreError::TooLarge { .. } => Code::Input,
-        StoreError::BadLimit { .. } => Code::Usage,
-    };
-    match error {
-        // A path that was named is a file like any other.
-        StoreError::Io { path, source } if code == Code::Input => {
-            unread("the record ", path, source)
-        }
-        _ => Failure::new(code, error).hint(error.hint()),
-    }
-}
-
-/// Whether the limits of the store are set to what can be kept: known before a run, not when it cannot be stored.
-pub fn check_limits() -> Result<(), Failure> {
-    let limits = Limits::of_environment(|name| std::env::var(name).ok());
-    limits.map(|_| ()).map_err(|error| failure(&error))
-}
-
 /// `fathom runs`.
 pub fn runs() -> Result<Code, Failure> {
-    let runs = store()?.list().map_err(|error| failure(&error))?;
+    let runs = stored_runs()?;
     let rows = runs.into_iter().map(|run| RunRow {
         id: run.id,
         kind: run.kind,
@@ -115,17 +79,6 @@ pub fn runs() -> Result<Code, Failure> {
     });
     TERMINAL.show(&runs_table(&rows.collect::<Vec<_>>(), TERMINAL.width()));
     Ok(Code::Success)
-}
-
-/// The record of a run, by its id, path, `last` or `last~1`.
-pub fn stored(run: &str) -> Result<Record, Failure> {
-    named(run).map(|(_, record)| record)
-}
-
-/// The record of a run, with what the run is called later too: the id that `last` stands for, or the name as given.
-pub fn named(run: &str) -> Result<(String, Record), Failure> {
-    let found = find(run, |name| std::env::var(name).ok());
-    found.map_err(|error| failure(&error))
 }
 
 /// `fathom report RUN`.

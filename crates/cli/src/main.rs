@@ -52,7 +52,7 @@ fn act() -> ExitCode {
         }
     };
     let runs = matches!(cli.verb, Verb::Run(_) | Verb::Predict(_) | Verb::Serve(_));
-    if runs && let Err(Failure { code, message }) = lookups::check_limits() {
+    if runs && let Err(Failure { code, message }) = fathom_session::check_limits() {
         tell(&message);
         return code.into();
     }
@@ -78,7 +78,8 @@ fn act() -> ExitCode {
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),
         Verb::Report(args) => lookups::report(&args),
-        Verb::Compare(args) => args.compare(lookups::named, &TERMINAL),
+        Verb::Compare(args) => args.compare(fathom_session::named, &TERMINAL),
+        Verb::Merge(args) => args.merge(fathom_session::named, &TERMINAL),
         Verb::Completions(args) => {
             fathom_manual::print_completions(&args, Cli::command(), &TERMINAL)
         }

@@ -154,7 +154,7 @@ fn check_of<'a>(record: &'a Record, id: &str) -> &'a Check {
     found.unwrap_or_else(|| panic!("no {id}"))
 }
 
-fn did<'a>(micros: &'a [u64]) -> Did<'a> {
+fn did(micros: &[u64]) -> Did<'_> {
     Did { micros, ..PLAIN }
 }
 
@@ -494,20 +494,28 @@ fn refused_damaged(parts: &[HostPart]) -> String {
     merge(parts.to_vec(), &[]).unwrap_err().to_string()
 }
 
-#[test]
-fn jobs_of_hosts_of_their_own_are_put_together() {
+/// Each host's jobs, after `change` with the label of the host.
+#[track_caller]
+fn check_own(change: impl Fn(&mut serde_json::Value, &str)) {
     let mut parts = [part("a", &PLAIN), part("b", &PLAIN)];
     for (part, label) in parts.iter_mut().zip(["vm1", "vm2"]) {
         let job = &mut part.record.workload["stage"][0]["job"][0];
-        job["host"] = json!(label);
-        job["depth"] = json!(label.len() + usize::from(label == "vm2"));
-        part.record.stages[0].jobs[0].host = Some(label.to_owned());
+        job["depth"] = json!(if label == "vm1" { 1 } else { 2 });
+        change(job, label);
     }
     let record = merged(&parts);
+    let jobs = record.workload["stage"][0]["job"].as_array();
+    assert_eq!(jobs.unwrap().len(), 2);
     let hosts = record.stages[0].jobs.iter().map(|job| job.host.as_deref());
-    assert_eq!(hosts.collect::<Vec<_>>(), [Some("vm1"), Some("vm2")]);
-    assert_eq!(
-        record.workload["stage"][0]["job"].as_array().unwrap().len(),
-        2
-    );
+    assert_eq!(hosts.collect::<Vec<_>>(), [Some("a"), Some("b")]);
+}
+
+#[test]
+fn jobs_of_hosts_of_their_own_are_put_together() {
+    check_own(|job, label| job["host"] = json!(label));
+    // Of a peer's file each host may have done its part.
+    check_own(|job, label| {
+        job["existing"] = json!("as-peer");
+        job["name"] = json!(label);
+    });
 }

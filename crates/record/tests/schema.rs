@@ -135,8 +135,9 @@ fn hosts(stage: &StageRecord) -> HostsRecord {
     }
 }
 
-fn record() -> Record {
-    let modelled = StorageRecord {
+/// A volume of a design, of which everything is known.
+fn modelled() -> StorageRecord {
+    StorageRecord {
         kind: "volume".to_owned(),
         depth: Some(1.0),
         busy_share: Some(1.0),
@@ -152,7 +153,10 @@ fn record() -> Record {
         }),
         limits: vec!["5,000 IOPS".to_owned()],
         ..StorageRecord::default()
-    };
+    }
+}
+
+fn record() -> Record {
     let result = StageResult {
         name: "all".to_owned(),
         stage: 0,
@@ -166,7 +170,7 @@ fn record() -> Record {
             directions: directions(),
             set: worker().set,
         }],
-        storage: BTreeMap::from([("db1/data".to_owned(), modelled)]),
+        storage: BTreeMap::from([("db1/data".to_owned(), modelled())]),
         devices: vec![DeviceCounters {
             name: "vdb".to_owned(),
             over: Nanos::from_secs(10),

@@ -7,6 +7,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::HostPart;
+use super::workload::{are_their_own, stages};
 use crate::{DirectionRecord, RunKind, SCHEMA, StageRecord};
 
 /// Why records cannot be merged.
@@ -211,47 +212,31 @@ fn check_stages(parts: &[HostPart]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Jobs of one name do the same, but for where they do it. A file that gives each host jobs of its own (Vdbench's) has others on
-/// each.
+/// Jobs do the same on all hosts, but for where they do it, unless each host has jobs of its own.
 fn check_jobs(one: &HostPart, other: &HostPart) -> Result<(), MergeError> {
-    let stages = |part: &HostPart| {
-        let stages = part.record.workload["stage"].as_array().cloned();
-        stages.unwrap_or_default()
-    };
-    for stage in stages(one) {
-        let name = stage["name"].clone();
-        let Some(same) = (stages(other).into_iter()).find(|stage| stage["name"] == name) else {
+    for (name, ours) in stages(one) {
+        let Some((_, theirs)) = stages(other).find(|(same, _)| *same == name) else {
             continue;
         };
-        let (ours, theirs) = (jobs_of(&stage), jobs_of(&same));
-        if ours
-            .iter()
-            .chain(&theirs)
-            .any(|job| job["host"].is_string())
-        {
+        if are_their_own(ours, theirs) {
             continue;
         }
-        for (our, their) in ours.iter().zip(&theirs) {
-            let keys = differing(our, their);
+        for (our, their) in ours.iter().zip(theirs) {
             let keys = if our["name"] == their["name"] {
-                keys
+                differing(our, their)
             } else {
                 vec!["`name`".to_owned()]
             };
             if !keys.is_empty() {
-                return Err(jobs_differ((&name, &our["name"]), (one, other), &keys));
+                return Err(jobs_differ((name, &our["name"]), (one, other), &keys));
             }
         }
         if let Some(extra) = ours.get(theirs.len()).or(theirs.get(ours.len())) {
             let keys = ["one of them has it alone".to_owned()];
-            return Err(jobs_differ((&name, &extra["name"]), (one, other), &keys));
+            return Err(jobs_differ((name, &extra["name"]), (one, other), &keys));
         }
     }
     Ok(())
-}
-
-fn jobs_of(stage: &Value) -> Vec<Value> {
-    stage["job"].as_array().cloned().unwrap_or_default()
 }
 
 fn jobs_differ(
