@@ -43,11 +43,12 @@ pub(crate) fn beside_each_other(stage: &StageRecord, hosts: &HostsRecord) -> Str
 
 /// The figures of a host by [`TITLES`].
 pub(crate) fn figures_of(host: &HostRecord) -> [String; 6] {
-    let began = host.after_ns.map(|after| format!("+{}", short_time(after)));
-    figures(
-        host.total.all.as_ref(),
-        began.unwrap_or_else(|| "?".to_owned()),
-    )
+    let began = match host.after_ns {
+        None => "?".to_owned(),
+        Some(0) => "first".to_owned(),
+        Some(after) => format!("+{}", short_time(after)),
+    };
+    figures(host.total.all.as_ref(), began)
 }
 
 /// The figures of all hosts by [`TITLES`].
