@@ -4,7 +4,7 @@
 //! our options may follow.
 
 use clap::{Parser, Subcommand};
-use fathom_session::CompareArgs;
+use fathom_session::{CompareArgs, MergeArgs};
 
 use crate::convert::ConvertArgs;
 
@@ -92,6 +92,8 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Show the stored runs, and those under way, in a browser on this machine
     Ui(fathom_web::UiArgs),
+    /// Make one record of the same workload's runs on several hosts
+    Merge(MergeArgs),
     /// Print what bash, zsh or fish need to complete this program's words
     Completions(fathom_manual::CompletionsArgs),
     /// Write the man pages of this program and its verbs
@@ -123,6 +125,7 @@ impl Cli {
             | Verb::Report(_)
             | Verb::Compare(_)
             | Verb::Ui(_)
+            | Verb::Merge(_)
             | Verb::Completions(_)
             | Verb::Man(_) => None,
         }

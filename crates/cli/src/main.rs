@@ -81,6 +81,7 @@ fn act() -> ExitCode {
         Verb::Report(args) => lookups::report(&args),
         Verb::Compare(args) => args.compare(named_record, &TERMINAL),
         Verb::Ui(args) => fathom_web::run(&args, &TERMINAL),
+        Verb::Merge(args) => args.merge(named_record, &TERMINAL),
         Verb::Completions(args) => {
             fathom_manual::print_completions(&args, Cli::command(), &TERMINAL)
         }

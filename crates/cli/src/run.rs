@@ -3,7 +3,9 @@
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_peers::{Enough, Shown};
 use fathom_record::RunKind;
-use fathom_session::{Code, Failure, Fan, Screen, Start, engine_failure, load, measured, watch};
+use fathom_session::{
+    Code, Failure, Fan, Screen, Start, StartAt, engine_failure, load, measured, watch,
+};
 
 use crate::args::{RunArgs, SafetyArgs};
 use crate::finish::{finish, tell_decisions, view};
@@ -17,6 +19,9 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
         .on_this_machine(&TERMINAL)?
         .with_sweep(&args.sweep.sweeps)?;
     tell_decisions(&args.output, &input);
+    if let Some(start_at) = &args.start_at {
+        start_at.check(args.output.show(), &TERMINAL)?;
+    }
     let options = RunOptions {
         outside_calls: args.outside_calls,
         ..options(&args.safety)
@@ -54,7 +59,8 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
         &TERMINAL,
         |sink| {
             let mut sinks = Fan(vec![sink, &mut enough]);
-            fathom_engine::run(&input.workload, &options, &stop, &mut sinks)
+            let what = (&input.workload, &options);
+            StartAt::run(args.start_at.as_ref(), what, &stop, &mut sinks)
         },
     );
     let view = shown.close();

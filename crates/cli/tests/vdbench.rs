@@ -142,7 +142,7 @@ fn the_published_script_runs_here_for_all_its_hosts() {
     let words = ["run", "--map", &map, "vdbench", "-f", &file];
     let (_, told) = expect_code(home.path(), &words, 8);
     assert!(
-        told.contains("not built yet") && told.contains("--here=vm1"),
+        told.contains("--start-at TIME vdbench --here=vm1") && told.contains("`fathom merge`"),
         "{told}"
     );
 

@@ -96,6 +96,7 @@ fn results(input: &FioInput, devices: &[DeviceCounters]) -> Vec<StageResult> {
         name: stage.name.clone(),
         stage: index,
         started_unix_ns: 1,
+        began: None,
         measured: Nanos::from_millis(1200),
         workers: stage
             .jobs

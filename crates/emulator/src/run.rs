@@ -267,6 +267,7 @@ impl Serving<'_> {
             name: self.stage.name.clone(),
             stage: 0,
             started_unix_ns: self.session.started_unix_ns,
+            began: None,
             measured: crate::meter::measured(&workers).unwrap_or(now.saturating_sub(start)),
             workers,
             intervals: Vec::new(),

@@ -417,6 +417,7 @@ mod tests {
         let times = Times {
             start: START,
             origin: START + warmup,
+            awake: Nanos::ZERO,
         };
         let (give_back, _) = std::sync::mpsc::sync_channel(1);
         Collector::new(0, times, vec![give_back])
@@ -439,6 +440,7 @@ mod tests {
             name: String::new(),
             stage: 0,
             started_unix_ns: 0,
+            began: None,
             measured: Nanos::ZERO,
             workers: vec![worker],
             intervals: Vec::new(),
@@ -455,6 +457,7 @@ mod tests {
         let times = Times {
             start: START,
             origin: START,
+            awake: Nanos::ZERO,
         };
         let (give_back, _) = std::sync::mpsc::sync_channel(1);
         let mut collector = Collector::new(0, times, vec![give_back.clone(), give_back]);

@@ -11,6 +11,7 @@ use fathom_units::{Nanos, group_digits};
 use fathom_workload::{ExistingFiles, Job, Stage, Workload};
 
 use crate::file_sets::{FileSets, clean};
+use crate::gate::Gate;
 use crate::holes::Holes;
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
 use crate::parents::Parents;
@@ -75,7 +76,21 @@ pub fn run(
     stop: &StopFlag,
     sink: &mut dyn EventSink,
 ) -> Result<RunOutcome, EngineError> {
-    run_with(workload, options, stop, sink, probe_uring)
+    run_with(workload, options, stop, sink, (None, probe_uring))
+}
+
+/// As [`run`], where `gate` says when each stage and repeat begins.
+///
+/// # Errors
+/// As of [`run`].
+pub fn run_gated(
+    workload: &Workload,
+    options: &RunOptions,
+    stop: &StopFlag,
+    sink: &mut dyn EventSink,
+    gate: &dyn Gate,
+) -> Result<RunOutcome, EngineError> {
+    run_with(workload, options, stop, sink, (Some(gate), probe_uring))
 }
 
 /// As [`run`], where `probe` says whether io_uring can be used.
@@ -84,7 +99,7 @@ fn run_with(
     options: &RunOptions,
     stop: &StopFlag,
     sink: &mut dyn EventSink,
-    probe: RingProbe,
+    (gate, probe): (Option<&dyn Gate>, RingProbe),
 ) -> Result<RunOutcome, EngineError> {
     rawio::map_large_allocations();
     rawio::prepare_cycle_clock();
@@ -113,6 +128,7 @@ fn run_with(
         parents,
         plan: &plan,
         store: &store,
+        gate,
     };
     make_directories(&plan)?;
     FileSets::prepare(&plan.targets)?;
@@ -143,6 +159,7 @@ struct Ready<'a> {
     /// Undone where the first stage does not begin.
     made: Undo<'a>,
     parents: Parents,
+    gate: Option<&'a dyn Gate>,
 }
 
 impl Ready<'_> {
@@ -255,6 +272,7 @@ fn run_stages(
             tolerance: &tolerance,
             stop,
             uring: plan.uring,
+            gate: ready.gate.map(|gate| (gate, plan.stages.len())),
         };
         let fits = trace::check_recorded(workload, planned.stage);
         let output = match fits.and_then(|()| run.run(sink)) {
@@ -264,6 +282,9 @@ fn run_stages(
                 return Ok(());
             }
             output => output?,
+        };
+        let Some(output) = output else {
+            break;
         };
         ready.keep();
         let ends_run = output.ends_run;
@@ -432,7 +453,7 @@ mod tests {
             &options,
             &StopFlag::new(),
             &mut Ignore,
-            forbidden,
+            (None, forbidden),
         );
         let outcome = outcome.unwrap();
         assert_eq!(outcome.notes, notes_expected);

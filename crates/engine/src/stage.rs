@@ -8,7 +8,7 @@ use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use fathom_rawio::{self as rawio, Clock};
-use fathom_record::{DeviceCounters, Event, EventSink, StageResult, WorkerStats};
+use fathom_record::{Began, DeviceCounters, Event, EventSink, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_verify::directions_follow_time;
 use fathom_workload::generator::{
@@ -19,6 +19,7 @@ use fathom_workload::{Backend, ExistingFiles, FileOperation, FileWork, Job, Paci
 use crate::collect::Collector;
 use crate::failures::{io_error, too_slow};
 use crate::file_sets::{FileSets, SetStart};
+use crate::gate::{self, Gate, Upcoming};
 use crate::held_back::{self, HeldBack};
 use crate::interval::{Handover, IntervalSet, Message, sets_per_worker};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
@@ -27,7 +28,7 @@ use crate::start::{IoStart, Start};
 use crate::steady::SteadyWatch;
 use crate::store::Store;
 use crate::targets::JobTargets;
-use crate::timing::{Gauge, INTERVAL, Times};
+use crate::timing::{Begin, Gauge, INTERVAL, Times};
 use crate::tolerance::Tolerance;
 use crate::validation::KeyMaps;
 use crate::verification::verification;
@@ -67,6 +68,8 @@ pub(crate) struct StageRun<'a> {
     pub(crate) stop: &'a StopFlag,
     /// What jobs that ask for io_uring get.
     pub(crate) uring: Backend,
+    /// Who says when it begins, and how many stages and repeats there are; `None`: as soon as it can.
+    pub(crate) gate: Option<(&'a dyn Gate, usize)>,
 }
 
 /// What a stage yields.
@@ -87,8 +90,41 @@ pub(crate) struct StageOutput {
     pub(crate) ends_run: bool,
 }
 
+impl StageOutput {
+    /// With how `order` ended it.
+    fn ended(mut self, order: &Order<'_>) -> Self {
+        self.failure = self.failure.or(order.take_failure());
+        self.ends_run = order.ends_run();
+        self
+    }
+
+    fn tell_late(&mut self, late: Nanos) {
+        if let Some(note) = gate::late_note(late) {
+            self.result.notes.push(note.clone());
+            self.notes.push(note);
+        }
+    }
+}
+
+/// The wall clock at a moment that is near, or not yet there.
+fn unix_ns_of(moment: Nanos) -> u64 {
+    let (now, wall) = (Clock::now(), rawio::wall_clock());
+    (wall + moment.saturating_sub(now).get()).saturating_sub(now.saturating_sub(moment).get())
+}
+
+/// When the first measurement of a stage began that was begun at `start`; `None` where nothing was measured.
+fn began(workers: &[WorkerStats], start: Nanos, start_unix_ns: u64) -> Option<Began> {
+    let measured = (workers.iter()).filter(|worker| worker.measured > Nanos::ZERO);
+    let first = measured.map(|worker| worker.started).min()?;
+    Some(Began {
+        at: start + first,
+        unix_ns: start_unix_ns + first.get(),
+    })
+}
+
 /// The control thread's ends of all channels.
 struct Ways<'a> {
+    begin: Begin,
     steady: SteadyWatch,
     goes: &'a [SyncSender<Times>],
     messages: &'a Receiver<Message>,
@@ -167,11 +203,11 @@ fn handover(
 }
 
 impl StageRun<'_> {
-    /// Runs it.
+    /// Runs it; `None` where its gate did not let it begin.
     ///
     /// # Errors
     /// Where it cannot begin. What fails later is part of the output.
-    pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<StageOutput, EngineError> {
+    pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<Option<StageOutput>, EngineError> {
         let order = Order::new(self.stage, self.tolerance);
         let count: usize = self.stage.jobs.iter().map(|job| job.workers as usize).sum();
         let sets = sets_per_worker(count);
@@ -229,20 +265,20 @@ impl StageRun<'_> {
             // Every worker says that it is ready before any begins. Where one cannot, leaving this closure drops `goes`,
             // which sends the others home.
             let goes = goes;
-            for _ in &threads {
-                readiness.recv().unwrap_or(Ok(()))?;
-            }
+            (threads.iter()).try_for_each(|_| readiness.recv().unwrap_or(Ok(())))?;
+            let Some(begin) = self.begin() else {
+                return Ok(None);
+            };
             let ways = Ways {
+                begin,
                 steady,
                 goes: &goes,
                 messages: &messages,
                 returns,
                 log_returns,
             };
-            let mut output = self.watch(threads, ways, &order, sink);
-            output.failure = output.failure.or(order.take_failure());
-            output.ends_run = order.ends_run();
-            Ok(output)
+            let output = self.watch(threads, ways, &order, sink);
+            Ok(Some(output.ended(&order)))
         })
     }
 
@@ -410,16 +446,31 @@ impl StageRun<'_> {
             .collect()
     }
 
-    /// Start of the stage, and of the first job's measurement.
-    fn times(&self) -> Times {
-        let start = Clock::now();
+    /// Start of the stage: now, or when the gate has it; `None` where it is not to begin.
+    fn begin(&self) -> Option<Begin> {
+        let Some((gate, count)) = self.gate else {
+            return Some(Begin::now());
+        };
+        let upcoming = Upcoming {
+            index: self.index,
+            count,
+            stage: self.stage_index,
+            repeat: self.repeat,
+            name: self.name,
+        };
+        gate::pass(gate, &upcoming, self.stop)
+    }
+
+    /// The moments of a stage that starts so: those of its start, and of the first job's measurement.
+    fn times(&self, begin: &Begin) -> Times {
         let jobs = self.stage.jobs.iter();
         let first = jobs
             .map(|job| job.limits.start_delay + job.warmup_time())
             .min();
         Times {
-            start,
-            origin: start + first.unwrap_or_default(),
+            start: begin.at,
+            origin: begin.at + first.unwrap_or_default(),
+            awake: begin.awake,
         }
     }
 
@@ -446,9 +497,9 @@ impl StageRun<'_> {
         // What was asked of the stage before is not asked of this one.
         self.stop.take_stage_end();
         let names = self.device_names();
-        let times = self.times();
+        let times = self.times(&ways.begin);
         let lead = times.origin.saturating_sub(times.start);
-        let began_unix_ns = rawio::wall_clock();
+        let began_unix_ns = unix_ns_of(times.start);
         let started_unix_ns = began_unix_ns + lead.get();
         let outside = || (counters::read(&names), HeldBack::now());
         let mut before = outside();
@@ -503,6 +554,7 @@ impl StageRun<'_> {
         let ended = Clock::now();
         let over = ended.saturating_sub(counted_from);
         let mut output = self.empty_output(started_unix_ns);
+        output.tell_late(ways.begin.late);
         let after = outside();
         for finished in threads.into_iter().filter_map(joined) {
             self.take_finished(finished, &mut output);
@@ -511,6 +563,7 @@ impl StageRun<'_> {
         self.tell_failed(order, sink);
         steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);
+        output.result.began = began(&output.result.workers, times.start, began_unix_ns);
         self.tell_over((snapshots, ended), &output.result, sink);
         output
     }
@@ -538,6 +591,7 @@ impl StageRun<'_> {
             name: self.name.to_owned(),
             stage: self.stage_index,
             started_unix_ns,
+            began: None,
             measured: Nanos::ZERO,
             workers: Vec::new(),
             intervals: Vec::new(),

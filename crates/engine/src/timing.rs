@@ -1,5 +1,6 @@
 //! The moments of a stage at which a worker does something else than I/O.
 
+use fathom_rawio::Clock;
 use fathom_record::{EndReason, HalfSecond, RateWindows};
 use fathom_units::Nanos;
 use fathom_workload::RateSamples;
@@ -16,6 +17,30 @@ pub(crate) struct Times {
     pub(crate) start: Nanos,
     /// Start of the first measurement: intervals are counted from here, both ways.
     pub(crate) origin: Nanos,
+    /// How long before its first I/O a worker is awake.
+    pub(crate) awake: Nanos,
+}
+
+/// When a stage begins.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begin {
+    /// The moment, no later than a few milliseconds from now.
+    pub(crate) at: Nanos,
+    /// How long before it its workers are awake.
+    pub(crate) awake: Nanos,
+    /// How late that is.
+    pub(crate) late: Nanos,
+}
+
+impl Begin {
+    /// At once.
+    pub(crate) fn now() -> Self {
+        Self {
+            at: Clock::now(),
+            awake: Nanos::ZERO,
+            late: Nanos::ZERO,
+        }
+    }
 }
 
 /// Sum, count and largest of some durations.

@@ -38,6 +38,8 @@ pub fn stage_record(stage: &Stage, result: &StageResult) -> StageRecord {
     }
     StageRecord {
         name: result.name.clone(),
+        started_unix_ns: result.began.map(|began| began.unix_ns),
+        started_ns: result.began.map(|began| began.at.get()),
         measured_ns: result.measured.get(),
         jobs: jobs.collect(),
         total: total_record(&everyone, result.measured),
@@ -45,6 +47,7 @@ pub fn stage_record(stage: &Stage, result: &StageResult) -> StageRecord {
         storage,
         emulation: None,
         notes: result.notes.clone(),
+        hosts: None,
     }
 }
 
@@ -401,8 +404,8 @@ fn interval_records(intervals: &[IntervalStats]) -> Vec<IntervalRecord> {
     let figures = |stats: &OpStats| IntervalDirection {
         ios: stats.ios(),
         bytes: stats.bytes,
-        p50_ns: stats.latency.percentile(50.0),
-        p99_ns: stats.latency.percentile(99.0),
+        p50_ns: Some(stats.latency.percentile(50.0)),
+        p99_ns: Some(stats.latency.percentile(99.0)),
         max_ns: stats.latency.max(),
     };
     let direction = |stats: &Option<OpStats>| stats.as_ref().map(figures);

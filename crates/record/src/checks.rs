@@ -109,7 +109,8 @@ pub fn verdict(checks: &[Check], results: &[StageResult]) -> Verdict {
     }
 }
 
-fn check(id: &str, finding: Option<String>, silent: &str, remedy: &str) -> Check {
+/// A check that fails with `finding`, and otherwise says what is `silent`.
+pub(crate) fn check(id: &str, finding: Option<String>, silent: &str, remedy: &str) -> Check {
     let passed = finding.is_none();
     Check {
         id: id.to_owned(),

@@ -73,6 +73,12 @@ pub struct ToolRecord {
 pub struct StageRecord {
     /// Name of the stage.
     pub name: String,
+    /// Wall-clock start of its first worker's measurement, ns since the epoch; of real runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_unix_ns: Option<u64>,
+    /// The same by the machine's monotonic clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_ns: Option<u64>,
     /// First measured I/O to last completion.
     pub measured_ns: u64,
     /// Jobs in order.
@@ -88,6 +94,37 @@ pub struct StageRecord {
     pub emulation: Option<EmulationRecord>,
     /// What a reader should know about this stage's figures.
     pub notes: Vec<String>,
+    /// In a record of several hosts' runs: each host by itself, and how they lay beside each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<HostsRecord>,
+}
+
+/// Several hosts in one stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostsRecord {
+    /// First start of a measurement to last start; `null` where fewer than two are known.
+    pub start_skew_ns: Option<u64>,
+    /// Within how much starts of hosts can be compared; `null`: as well as their wall clocks agree.
+    pub clock_bound_ns: Option<u64>,
+    /// Time in which all hosts of `each` were measuring.
+    pub together_ns: u64,
+    /// Hosts by name.
+    pub each: Vec<HostRecord>,
+}
+
+/// One host in one stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostRecord {
+    /// Its name.
+    pub host: String,
+    /// Start of its measurement, after the first host's; `null` where that is not known.
+    pub after_ns: Option<u64>,
+    /// As a stage's, of this host.
+    pub measured_ns: u64,
+    /// Whether it was cut off in this stage, of which its seconds alone are known then.
+    pub cut_off: bool,
+    /// Over all its jobs.
+    pub total: TotalRecord,
 }
 
 /// How far served storage was from the model.
@@ -297,10 +334,10 @@ pub struct IntervalDirection {
     pub ios: u64,
     /// Bytes moved in it.
     pub bytes: u64,
-    /// Median latency.
-    pub p50_ns: u64,
-    /// 99th percentile of latency.
-    pub p99_ns: u64,
+    /// Median latency; `null` where several hosts did I/O, of whose seconds there are no histograms.
+    pub p50_ns: Option<u64>,
+    /// 99th percentile of latency; `null` likewise.
+    pub p99_ns: Option<u64>,
     /// Largest latency.
     pub max_ns: u64,
 }

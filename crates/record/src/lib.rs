@@ -13,6 +13,7 @@ mod document;
 mod event;
 mod io_log;
 mod measure;
+mod merge;
 mod rate_windows;
 mod rates;
 mod repeats;
@@ -22,16 +23,18 @@ pub use build::{latency_record, stage_record, total_of, total_of_seconds};
 pub use checks::{Evidence, InMemory, TargetFacts, run_checks, verdict};
 pub use document::{
     Check, CpuRecord, DetailRecord, DeviceCountersRecord, DirectionRecord, EmulationRecord,
-    ErrorRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, OverTimeRecord,
-    Record, RunKind, SCHEMA, StageRecord, StorageRecord, ToolRecord, TotalRecord, Verdict,
+    ErrorRecord, HostRecord, HostsRecord, IntervalDirection, IntervalRecord, JobRecord,
+    LatencyRecord, OverTimeRecord, Record, RunKind, SCHEMA, StageRecord, StorageRecord, ToolRecord,
+    TotalRecord, Verdict,
 };
 pub use event::{Event, EventSink, Ignore, IoFailure, Phase, WRONG_DATA};
 pub use io_log::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};
 pub use measure::{
-    BATCH_LEVELS, CheckTimes, DEPTH_LEVELS, DeviceCounters, EndReason, FailedOperation, HalfSecond,
-    IntervalStats, IoErrors, OpStats, OutsideCalls, SetStats, StageResult, SteadyOutcome, Usage,
-    WorkerStats, batch_level, depth_level, repeat_name,
+    BATCH_LEVELS, Began, CheckTimes, DEPTH_LEVELS, DeviceCounters, EndReason, FailedOperation,
+    HalfSecond, IntervalStats, IoErrors, OpStats, OutsideCalls, SetStats, StageResult,
+    SteadyOutcome, Usage, WorkerStats, batch_level, depth_level, repeat_name,
 };
+pub use merge::{HostClock, HostPart, MergeError, MissingHost, host_of, merge, merged_latency};
 pub use rate_windows::{RateWindows, WindowCounts, Windows};
 pub use rates::{resolved_stage, resolved_workload, stage_rate};
 pub use repeats::{PlannedStage, planned_stages};

@@ -454,6 +454,15 @@ pub fn repeat_name(stage: &str, repeat: u32) -> String {
     }
 }
 
+/// When the measurement of a stage began: its first worker's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Began {
+    /// By the run's monotonic clock.
+    pub at: Nanos,
+    /// By the wall clock, ns since the epoch.
+    pub unix_ns: u64,
+}
+
 /// Everything measured of one stage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StageResult {
@@ -463,6 +472,8 @@ pub struct StageResult {
     pub stage: usize,
     /// Wall-clock start, ns since the epoch; 0 in predictions.
     pub started_unix_ns: u64,
+    /// When measurement really began; `None` in predictions, and where nothing was measured.
+    pub began: Option<Began>,
     /// From the first measured I/O to the last completion.
     pub measured: Nanos,
     /// Jobs in order, workers of a job in order.

@@ -4,6 +4,7 @@
 //! `mix #2` by whoever wrote the workload.
 
 use fathom_workload::Workload;
+use serde_json::Value;
 
 /// A stage of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,19 @@ impl<'a> PlannedStage<'a> {
             } else {
                 u64::from(stage.repeats.max(1))
             },
+        });
+        planned.collect()
+    }
+
+    /// The same of a workload as a record holds it.
+    pub fn of_document(workload: &'a Value) -> Vec<Self> {
+        let stages = workload["stage"].as_array().into_iter().flatten();
+        let planned = stages.filter_map(|stage| {
+            let repeats = stage["repeats"].as_u64().unwrap_or(1);
+            Some(Self {
+                name: stage["name"].as_str()?,
+                repeats: if stage["discard"] == true { 0 } else { repeats },
+            })
         });
         planned.collect()
     }

@@ -135,6 +135,38 @@ pub fn sweep_record(
     (!points.is_empty()).then_some(SweepRecord { curves })
 }
 
+/// The curves of `swept`, which each of `hosts` hosts measured, from the stages of all.
+pub(crate) fn sweep_of_hosts(
+    swept: &SweepRecord,
+    planned: &[PlannedStage<'_>],
+    stages: &[StageRecord],
+    hosts: usize,
+) -> SweepRecord {
+    let curves = swept.curves.iter().map(|curve| {
+        let points = curve.points.iter().map(|point| SweepPoint {
+            stage: point.stage.clone(),
+            base: None,
+            depth: point.depth,
+            block: point.block_bytes.map(fathom_units::Bytes::new),
+            threads: point.threads,
+            outstanding: point.outstanding * hosts as u64,
+        });
+        let points: Vec<SweepPoint> = points.collect();
+        let measured = sweep_record(&points, planned, stages).into_iter();
+        let points = measured.flat_map(|sweep| sweep.curves);
+        let mut points: Vec<_> = points.flat_map(|curve| curve.points).collect();
+        points.sort_by_key(|point| point.outstanding);
+        CurveRecord {
+            name: curve.name.clone(),
+            knee: knee(&points),
+            points,
+        }
+    });
+    SweepRecord {
+        curves: curves.collect(),
+    }
+}
+
 /// What points of one curve share.
 fn curve_name(point: &SweepPoint) -> String {
     let base = point.base.clone();

@@ -57,6 +57,7 @@ fn run() -> Run {
         name: "reads".to_owned(),
         stage: 0,
         started_unix_ns: 0,
+        began: None,
         measured: Nanos::new(10 * SECOND),
         workers: vec![worker],
         intervals: vec![],

@@ -32,6 +32,7 @@ fn result(measured: u64, workers: Vec<WorkerStats>) -> StageResult {
         name: "two".to_owned(),
         stage: 0,
         started_unix_ns: 0,
+        began: None,
         measured: Nanos::from_secs(measured),
         workers,
         intervals: vec![],

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_record::{
-    Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, IntervalStats,
-    IoErrors, LatencyRecord, OpStats, OverTimeRecord, PlannedStage, Record, RunKind, SCHEMA,
-    SetStats, StageRecord, StageResult, StorageRecord, SweepRecord, ToolRecord, Verdict,
-    WorkerStats, stage_record, sweep_record,
+    Began, Check, CpuRecord, DeviceCounters, EmulationRecord, EndReason, HalfSecond, HostRecord,
+    HostsRecord, IntervalStats, IoErrors, LatencyRecord, OpStats, OverTimeRecord, PlannedStage,
+    Record, RunKind, SCHEMA, SetStats, StageRecord, StageResult, StorageRecord, SweepRecord,
+    ToolRecord, Verdict, WorkerStats, stage_record, sweep_record,
 };
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Direction, SetOperation, Stage, SweepPoint, native};
@@ -33,6 +33,11 @@ depth = 8
 split_latency = true
 measure = "10s"
 "#;
+
+const BEGAN: Began = Began {
+    at: Nanos::from_secs(5),
+    unix_ns: 1,
+};
 
 fn stage() -> Stage {
     let read = native::read(WORKLOAD, "schema.workload.toml");
@@ -114,8 +119,25 @@ fn emulation(error_ns: LatencyRecord) -> EmulationRecord {
     }
 }
 
-fn record() -> Record {
-    let modelled = StorageRecord {
+/// The hosts of a merged record.
+fn hosts(stage: &StageRecord) -> HostsRecord {
+    HostsRecord {
+        start_skew_ns: Some(1),
+        clock_bound_ns: Some(1),
+        together_ns: 1,
+        each: vec![HostRecord {
+            host: "db1".to_owned(),
+            after_ns: Some(1),
+            measured_ns: 1,
+            cut_off: false,
+            total: stage.total.clone(),
+        }],
+    }
+}
+
+/// A volume of a design, of which everything is known.
+fn modelled() -> StorageRecord {
+    StorageRecord {
         kind: "volume".to_owned(),
         depth: Some(1.0),
         busy_share: Some(1.0),
@@ -131,11 +153,15 @@ fn record() -> Record {
         }),
         limits: vec!["5,000 IOPS".to_owned()],
         ..StorageRecord::default()
-    };
+    }
+}
+
+fn record() -> Record {
     let result = StageResult {
         name: "all".to_owned(),
         stage: 0,
         started_unix_ns: 1,
+        began: Some(BEGAN),
         measured: Nanos::from_secs(10),
         workers: vec![worker()],
         intervals: vec![IntervalStats {
@@ -144,7 +170,7 @@ fn record() -> Record {
             directions: directions(),
             set: worker().set,
         }],
-        storage: BTreeMap::from([("db1/data".to_owned(), modelled)]),
+        storage: BTreeMap::from([("db1/data".to_owned(), modelled())]),
         devices: vec![DeviceCounters {
             name: "vdb".to_owned(),
             over: Nanos::from_secs(10),
@@ -158,6 +184,7 @@ fn record() -> Record {
     let opened = stage.jobs[0].read.clone().expect("the job reads");
     stage.jobs[0].meta.insert("open".to_owned(), opened.clone());
     stage.emulation = Some(emulation(opened.latency_ns.clone()));
+    stage.hosts = Some(hosts(&stage));
     let text = |text: &str| text.to_owned();
     Record {
         schema: text(SCHEMA),

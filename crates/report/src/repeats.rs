@@ -16,7 +16,7 @@ struct Group<'a> {
 /// The stages of a record by their names in the workload, repeats together, in order. What the workload does not know (there
 /// is none where storage was served) stands by itself.
 pub(crate) fn stages_with_repeats(record: &Record) -> Vec<(&str, Vec<&StageRecord>)> {
-    let planned = planned(record);
+    let planned = PlannedStage::of_document(&record.workload);
     let mut groups: Vec<Group<'_>> = Vec::new();
     let names = record.stages.iter().map(|stage| stage.name.as_str());
     let found = planned_stages(&planned, names);
@@ -33,17 +33,4 @@ pub(crate) fn stages_with_repeats(record: &Record) -> Vec<(&str, Vec<&StageRecor
     }
     let groups = groups.into_iter();
     groups.map(|group| (group.name, group.repeats)).collect()
-}
-
-/// What the workload of a record plans.
-fn planned(record: &Record) -> Vec<PlannedStage<'_>> {
-    let stages = record.workload["stage"].as_array().into_iter().flatten();
-    let planned = stages.filter_map(|stage| {
-        let repeats = stage["repeats"].as_u64().unwrap_or(1);
-        Some(PlannedStage {
-            name: stage["name"].as_str()?,
-            repeats: if stage["discard"] == true { 0 } else { repeats },
-        })
-    });
-    planned.collect()
 }

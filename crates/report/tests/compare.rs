@@ -73,8 +73,8 @@ fn seconds(iops: u64) -> Vec<IntervalRecord> {
         read: Some(IntervalDirection {
             ios: iops * (98 + index % 5) / 100,
             bytes: iops * (98 + index % 5) / 100 * 4096,
-            p50_ns: 0,
-            p99_ns: 0,
+            p50_ns: Some(0),
+            p99_ns: Some(0),
             max_ns: 0,
         }),
         write: None,
@@ -87,6 +87,8 @@ fn seconds(iops: u64) -> Vec<IntervalRecord> {
 fn stage(name: &str, jobs: Vec<JobRecord>, read: &DirectionRecord) -> StageRecord {
     StageRecord {
         name: name.to_owned(),
+        started_unix_ns: None,
+        started_ns: None,
         measured_ns: 10_000_000_000,
         jobs,
         total: TotalRecord {
@@ -101,6 +103,7 @@ fn stage(name: &str, jobs: Vec<JobRecord>, read: &DirectionRecord) -> StageRecor
         storage: BTreeMap::new(),
         emulation: None,
         notes: vec![],
+        hosts: None,
     }
 }
 

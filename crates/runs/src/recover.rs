@@ -186,6 +186,8 @@ fn histogram_line(line: &str) -> Option<(&str, fathom_stats::Histogram)> {
 fn empty_stage(name: &Value) -> StageRecord {
     StageRecord {
         name: name.as_str().unwrap_or_default().to_owned(),
+        started_unix_ns: None,
+        started_ns: None,
         measured_ns: 0,
         jobs: Vec::new(),
         total: TotalRecord {
@@ -200,6 +202,7 @@ fn empty_stage(name: &Value) -> StageRecord {
         storage: std::collections::BTreeMap::new(),
         emulation: None,
         notes: Vec::new(),
+        hosts: None,
     }
 }
 
@@ -215,8 +218,8 @@ pub(crate) fn second_of(event: &Value, at_ns: u64) -> IntervalRecord {
         Some(IntervalDirection {
             ios: figure("ios")?,
             bytes: figure("bytes")?,
-            p50_ns: figure("p50_ns")?,
-            p99_ns: figure("p99_ns")?,
+            p50_ns: Some(figure("p50_ns")?),
+            p99_ns: Some(figure("p99_ns")?),
             max_ns: figure("max_ns")?,
         })
     };

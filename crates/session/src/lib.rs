@@ -10,6 +10,7 @@ mod exit;
 mod files;
 mod input;
 mod marked;
+mod merge;
 mod names;
 mod need;
 mod number;
@@ -19,6 +20,7 @@ mod probe;
 mod screen;
 mod spoken;
 mod start;
+mod start_at;
 mod stored;
 
 pub use characters::Characters;
@@ -28,6 +30,7 @@ pub use exit::{Code, Failure, engine_failure};
 pub use files::{NewFile, read_text, unread, unread_hint, unwritten};
 pub use input::{Input, Layout, Words, load, map_paths, tell_warnings};
 pub use marked::{Mark, MarkedFile};
+pub use merge::MergeArgs;
 pub use names::one_of;
 pub use need::{NeedArgs, Needed, need_code};
 pub use number::{any_whole_number, whole_number};
@@ -40,4 +43,5 @@ pub use spoken::{
     read_context, refuse_windows, settle_iometer, settle_paths, settle_vdbench,
 };
 pub use start::{Keep, Outcome, Start, measured, not_stored, tool, watch};
+pub use start_at::StartAt;
 pub use stored::{check_limits, named_record, store_failure, user_store};

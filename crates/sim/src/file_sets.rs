@@ -304,6 +304,7 @@ impl<'a, 'r> SetRun<'a, 'r> {
             name: name.to_owned(),
             stage,
             started_unix_ns: 0,
+            began: None,
             measured: end - self.measure,
             workers,
             intervals,

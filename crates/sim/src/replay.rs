@@ -431,6 +431,7 @@ impl<'a> Run<'a> {
             name: STAGE.to_owned(),
             stage: 0,
             started_unix_ns: 0,
+            began: None,
             measured: end,
             workers: workers.map(|volume| volume.finish(interrupted)).collect(),
             intervals,

@@ -123,8 +123,8 @@ mod tests {
         let figures = IntervalDirection {
             ios: 700,
             bytes: 700 << 10,
-            p50_ns: 20_000,
-            p99_ns: 90_000,
+            p50_ns: Some(20_000),
+            p99_ns: Some(90_000),
             max_ns: 95_000,
         };
         Told {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fathom_model::Factor;
+use fathom_session::StartAt;
 
 use super::{OutputArgs, SafetyArgs, SweepArgs, WorkloadArgs};
 
@@ -22,6 +23,12 @@ pub struct RunArgs {
     /// (rates, pauses) and backends without such calls are left out.
     #[arg(long)]
     pub outside_calls: bool,
+    /// Begin the first stage at this time: 2026-11-29T09:00:00Z, or @SECONDS since 1970
+    ///
+    /// Everything is opened and laid out before. So several machines begin together, as well as their clocks agree; `fathom
+    /// merge` makes one record of their runs.
+    #[arg(long, value_name = "TIME")]
+    pub start_at: Option<StartAt>,
     #[command(flatten)]
     /// What may be written.
     pub safety: SafetyArgs,

@@ -139,6 +139,7 @@ fn the_table_has_the_scripts_columns() {
         name: "outstanding 9".to_owned(),
         stage: 1,
         started_unix_ns: 0,
+        began: None,
         measured: Nanos::from_secs(10),
         workers: vec![WorkerStats {
             directions: [Some(stats), None, None],

@@ -278,6 +278,7 @@ fn result(latencies: &[(u64, u64)]) -> StageResult {
         name: "sqlio".to_owned(),
         stage: 0,
         started_unix_ns: 0,
+        began: None,
         measured: Nanos::from_secs(10),
         workers: vec![WorkerStats {
             directions: [Some(stats), None, None],

@@ -48,7 +48,7 @@ impl fmt::Display for OtherHosts {
         };
         write!(
             f,
-            " {verb} other {noun} than this one, and a run over several hosts is not built yet"
+            " {verb} other {noun} than this one, and a run does the work of this one alone"
         )
     }
 }
@@ -58,8 +58,8 @@ impl OtherHosts {
     pub fn hint(&self) -> String {
         let first = self.hosts.first().map_or("", |(label, _)| label.as_str());
         format!(
-            "start it on each host with that host's label, `--here={first}`, at the same time; or let this machine do the \
-             work of all with `--here=all`"
+            "start it on each host at one time with that host's label, `fathom run --start-at TIME vdbench --here={first} …`, \
+             and make one record of their runs with `fathom merge`; or let this machine do the work of all with `--here=all`"
         )
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_rawio::{self as rawio, Clock, CycleClock, Waking, sleep_until};
+use fathom_rawio::{self as rawio, CycleClock, Waking, sleep_until};
 use fathom_record::{EndReason, FailedOperation, IoErrors, IoFailure, Phase, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::generator::{
@@ -24,6 +24,7 @@ use super::set_files::{Call, PlacedSet, SetFiles};
 use super::source::Next;
 use super::{FailedIo, Finished, LOOK_EVERY, usage_since};
 use crate::file_sets::clean;
+use crate::gate::wait_for;
 use crate::interval::{Handover, phase};
 use crate::order::Order;
 use crate::timing::{Boundaries, Gauge, Times};
@@ -176,9 +177,7 @@ impl<'a> SetWorker<'a> {
         let limits = &self.parts.job.limits;
         self.stage_start = times.start;
         let first = times.start + limits.start_delay;
-        while Clock::now() < first && !self.is_called_off() {
-            sleep_until(first.min(Clock::now() + LOOK_EVERY));
-        }
+        wait_for(first, times.awake, || self.is_called_off());
         self.clock = CycleClock::new();
         let now = self.clock.now();
         // Workers that share a rate count their requests and their time from one moment: one that comes late owes no more.

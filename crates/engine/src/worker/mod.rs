@@ -42,9 +42,7 @@ mod warm_up;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_rawio::{
-    self as rawio, Clock, Completion, CycleClock, Operation, Queue, Waking, sleep_until,
-};
+use fathom_rawio::{self as rawio, Completion, CycleClock, Operation, Queue, Waking};
 use fathom_record::{EndReason, Phase, WorkerStats, batch_level, depth_level};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
@@ -67,6 +65,7 @@ pub(crate) use self::source::Source;
 pub(crate) use self::verify::{Passes, Verification};
 pub(crate) use self::warm_up::{WarmUp, WarmUps};
 use crate::calls::NextPass;
+use crate::gate::wait_for;
 use crate::interval::{Handover, phase};
 use crate::io_log::IoLogger;
 use crate::timing::{Boundaries, Gauge, Times};
@@ -457,9 +456,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         let limits = &self.parts.job.limits;
         self.stage_start = times.start;
         let first = times.start + limits.start_delay;
-        while Clock::now() < first && !self.is_called_off() {
-            sleep_until(first.min(Clock::now() + LOOK_EVERY));
-        }
+        wait_for(first, times.awake, || self.is_called_off());
         self.clock = CycleClock::new();
         self.now = self.clock.now();
         self.base = Some(self.now);

@@ -23,12 +23,12 @@ enum Untold {
 const NOTHING: IntervalDirection = IntervalDirection {
     ios: 0,
     bytes: 0,
-    p50_ns: 0,
-    p99_ns: 0,
+    p50_ns: Some(0),
+    p99_ns: Some(0),
     max_ns: 0,
 };
 
-type Figure = fn(&IntervalDirection) -> u64;
+type Figure = fn(&IntervalDirection) -> Option<u64>;
 type OfSecond = fn(&IntervalRecord) -> Option<&IntervalDirection>;
 
 pub(super) const DIRECTIONS: [(&str, OfSecond); 3] = [
@@ -136,13 +136,18 @@ fn drawn(intervals: &[IntervalRecord], untold: Untold) -> [Vec<Line>; 3] {
         ("p50", |figures| figures.p50_ns),
         ("p99", |figures| figures.p99_ns),
     ];
-    for (percentile, figure) in percentiles {
+    // Seconds of several hosts have no percentiles.
+    let largest: [(&str, Figure); 1] = [("max", |figures| Some(figures.max_ns))];
+    let seconds = || intervals.iter();
+    let directions = || seconds().flat_map(|it| [&it.read, &it.write, &it.trim]);
+    let merged = directions()
+        .flatten()
+        .any(|figures| figures.p99_ns.is_none());
+    let shown = if merged { &largest[..] } else { &percentiles };
+    for (percentile, figure) in shown {
         let of_percentile = lines(intervals, untold, |_, figures| {
-            if figures.ios == 0 {
-                f64::NAN
-            } else {
-                figure(figures) as f64
-            }
+            let known = figure(figures).filter(|_| figures.ios > 0);
+            known.map_or(f64::NAN, |ns| ns as f64)
         });
         latency.extend(of_percentile.into_iter().map(|line| Line {
             name: format!("{} {percentile}", line.name),
@@ -227,8 +232,8 @@ mod tests {
             read: Some(IntervalDirection {
                 ios,
                 bytes: ios * 4096,
-                p50_ns: 1,
-                p99_ns: 1,
+                p50_ns: Some(1),
+                p99_ns: Some(1),
                 max_ns: 1,
             }),
             write: None,

@@ -59,13 +59,10 @@ fn cells(figures: &IntervalDirection, seconds: f64, moves: bool) -> Vec<String> 
         "-".to_owned()
     };
     let mut cells = vec![rate(each(figures.ios)), throughput];
-    let latencies = [figures.p50_ns, figures.p99_ns, figures.max_ns];
-    cells.extend(latencies.map(|ns| {
-        if figures.ios == 0 {
-            "-".to_owned()
-        } else {
-            short_time(ns)
-        }
+    let latencies = [figures.p50_ns, figures.p99_ns, Some(figures.max_ns)];
+    cells.extend(latencies.map(|ns| match ns.filter(|_| figures.ios > 0) {
+        Some(ns) => short_time(ns),
+        None => "-".to_owned(),
     }));
     cells
 }
@@ -81,8 +78,8 @@ mod tests {
             read: Some(IntervalDirection {
                 ios,
                 bytes: ios * 4096,
-                p50_ns: 20_000,
-                p99_ns: 90_000,
+                p50_ns: Some(20_000),
+                p99_ns: Some(90_000),
                 max_ns: 100_000,
             }),
             write: None,

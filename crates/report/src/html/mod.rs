@@ -6,6 +6,7 @@
 mod axis;
 mod chart;
 mod course;
+mod hosts;
 mod labels;
 mod list;
 mod live;
@@ -62,6 +63,7 @@ pub fn html_body(record: &Record, need: Option<&NeedBeside>) -> String {
         page.push_str(&sweep::section(swept));
     }
     page.push_str(&figures(record));
+    page.push_str(&hosts::section(record, STAGES_DRAWN));
     page.push_str(&nines::section(record, STAGES_DRAWN));
     page.push_str(&course::section(record, STAGES_DRAWN));
     page.push_str(&storage::section(record, STAGES_DRAWN));

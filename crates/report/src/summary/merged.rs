@@ -4,31 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_record::{DirectionRecord, LatencyRecord, StageRecord};
-use fathom_stats::{Histogram, from_hdr_base64};
-
-/// Latency over all of `figures`: percentiles of the merged histograms, the mean over all I/Os. `None` without figures.
-pub(super) fn latency(figures: &[&DirectionRecord]) -> Option<LatencyRecord> {
-    let mut latency = figures.first()?.latency_ns.clone();
-    if figures.len() == 1 {
-        return Some(latency);
-    }
-    let all = || figures.iter().map(|figures| &figures.latency_ns);
-    let mut merged = Histogram::new();
-    for histogram in all().filter_map(|one| from_hdr_base64(&one.histogram).ok()) {
-        merged.merge(&histogram);
-    }
-    let ios: f64 = figures.iter().map(|figures| figures.ios as f64).sum();
-    let time: f64 = figures.iter().map(|figures| time_of(figures)).sum();
-    latency.mean = if ios > 0.0 { time / ios } else { 0.0 };
-    latency.min = all().map(|one| one.min).min().unwrap_or(0);
-    latency.max = all().map(|one| one.max).max().unwrap_or(0);
-    let within = |percent| merged.percentile(percent).clamp(latency.min, latency.max);
-    latency.p50 = within(50.0);
-    latency.p99 = within(99.0);
-    latency.p99_9 = within(99.9);
-    Some(latency)
-}
+use fathom_record::{DirectionRecord, StageRecord, merged_latency};
 
 /// Operations on files in a stage, by operation: the names of the jobs that do them, and their figures together.
 pub(super) fn operations(stage: &StageRecord) -> Vec<(&str, Vec<&str>, DirectionRecord)> {
@@ -60,7 +36,7 @@ fn together(figures: &[&DirectionRecord]) -> Option<DirectionRecord> {
         errors: figures.iter().map(|one| one.errors).sum(),
         iops: figures.iter().map(|one| one.iops).sum(),
         bandwidth_bytes_per_sec: figures.iter().map(|one| one.bandwidth_bytes_per_sec).sum(),
-        latency_ns: latency(figures)?,
+        latency_ns: merged_latency(figures)?,
         response_ns: None,
         waited_share: (all_waited > 0.0).then(|| all_waited / all_time),
         bound_by,

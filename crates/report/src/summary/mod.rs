@@ -6,6 +6,7 @@
 //! Invariant: no line of it is wider than the screen, unless one word of it is, or the screen is a plain terminal and the
 //! line is a title or one of the full summary.
 
+pub(crate) mod hosts;
 mod limits;
 mod merged;
 mod notes;
@@ -70,6 +71,7 @@ fn written(record: &Record, how_much: Summary, width: Width, run: Option<&str>) 
         table::write_table(&mut text, record);
         limits::write_limits(&mut text, record);
     }
+    hosts::write_hosts(&mut text, record, how_much);
     if how_much == Summary::Full {
         storage::write_storage(&mut text, record);
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_record::{
     DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, Record,
-    StageRecord,
+    StageRecord, merged_latency,
 };
 use fathom_stats::confidence_95;
 use fathom_units::{Nanos, group_digits, per_second};
@@ -32,7 +32,7 @@ impl Row {
     /// Latency over all repeats: percentiles of the merged histograms, the mean over all I/Os.
     pub(crate) fn latency(&self) -> LatencyRecord {
         let repeats: Vec<&DirectionRecord> = self.repeats.iter().collect();
-        merged::latency(&repeats).unwrap_or_else(|| self.repeats[0].latency_ns.clone())
+        merged_latency(&repeats).unwrap_or_else(|| self.repeats[0].latency_ns.clone())
     }
 
     /// Its name below a line that says its stage.

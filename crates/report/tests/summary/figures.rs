@@ -250,8 +250,8 @@ fn a_run_that_was_cut_off_shows_its_seconds() {
         read: Some(IntervalDirection {
             ios,
             bytes: ios * 4096,
-            p50_ns: 250_000,
-            p99_ns: 500_000,
+            p50_ns: Some(250_000),
+            p99_ns: Some(500_000),
             max_ns,
         }),
         write: None,

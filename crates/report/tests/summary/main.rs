@@ -1,6 +1,7 @@
 //! The end of a run as a person sees it.
 
 mod figures;
+mod hosts;
 mod names;
 mod notes;
 mod records;

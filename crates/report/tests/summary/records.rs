@@ -85,6 +85,8 @@ pub(crate) fn stage(name: &str, jobs: Vec<JobRecord>, write: &DirectionRecord) -
     };
     StageRecord {
         name: name.to_owned(),
+        started_unix_ns: None,
+        started_ns: None,
         measured_ns: 30_000_000_000,
         jobs,
         total,
@@ -92,6 +94,7 @@ pub(crate) fn stage(name: &str, jobs: Vec<JobRecord>, write: &DirectionRecord) -
         storage: BTreeMap::new(),
         emulation: None,
         notes: vec![],
+        hosts: None,
     }
 }
 

@@ -59,8 +59,8 @@ fn a_page_tells_repeats_apart() {
             write: Some(IntervalDirection {
                 ios: 500,
                 bytes: 500 * 4096,
-                p50_ns: 1_000,
-                p99_ns: 2_000,
+                p50_ns: Some(1_000),
+                p99_ns: Some(2_000),
                 max_ns: 3_000,
             }),
             trim: None,

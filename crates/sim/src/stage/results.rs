@@ -31,6 +31,7 @@ impl Run<'_, '_> {
             name: name.to_owned(),
             stage,
             started_unix_ns: 0,
+            began: None,
             measured: end - self.measure,
             workers,
             intervals,

@@ -24,6 +24,7 @@ fn result(workers: Vec<WorkerStats>) -> StageResult {
         name: "timespan 1".to_owned(),
         stage: 0,
         started_unix_ns: 0,
+        began: None,
         measured: Nanos::from_secs(2),
         workers,
         intervals: Vec::new(),

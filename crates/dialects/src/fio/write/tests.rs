@@ -20,6 +20,7 @@ fn results(workload: &Workload) -> Vec<StageResult> {
             name: stage.name.clone(),
             stage: index,
             started_unix_ns: 1_795_201_044_000_000_000,
+            began: None,
             measured: Nanos::from_secs(2),
             workers: stage
                 .jobs

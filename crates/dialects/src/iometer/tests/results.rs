@@ -23,6 +23,7 @@ fn result(input: &IometerInput, stage: usize, each: &[(Direction, u64)]) -> Stag
         name: input.workload.stages[stage].name.clone(),
         stage,
         started_unix_ns: 0,
+        began: None,
         measured: Nanos::from_secs(2),
         workers: workers.collect(),
         intervals: Vec::new(),
