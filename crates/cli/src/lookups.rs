@@ -3,11 +3,11 @@
 use fathom_catalog::{Catalog, SummaryRow};
 use fathom_report::{Lines, RunRow, record_csv, runs_table, stored_summary};
 use fathom_session::{
-    Code, Console, Failure, Page, named_record, need_code, store_failure, user_store,
+    Code, Console, Failure, Page, how_much, named_record, need_code, print_json, show_need,
+    store_failure, user_store,
 };
 
 use crate::args::{CatalogAction, ReportArgs};
-use crate::finish::{how_much, show_need};
 use crate::terminal::TERMINAL;
 
 /// `fathom catalog list|show NAME`.
@@ -90,13 +90,13 @@ pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
         if args.csv {
             crate::print(&record_csv(&record));
         } else if args.json {
-            crate::print_json(&record)?;
+            print_json(&record, &TERMINAL)?;
         } else {
             let (full, width) = (how_much(args.full), TERMINAL.width());
             TERMINAL.show(&stored_summary(&record, full, width, &args.run));
         }
         if let Some(need) = &need {
-            show_need(need, args.json || args.csv);
+            show_need(need, args.json || args.csv, &TERMINAL);
         }
     }
     Ok(need.as_ref().map_or(Code::Success, need_code))
