@@ -13,7 +13,7 @@ use support::{expect_code, fathom, names_in, system};
 
 const SECOND: u64 = 1_000_000_000;
 /// The machine of the tests has few processors, and others use them.
-const NEAR: u64 = 20_000_000;
+const NEAR: u64 = 50_000_000;
 const JOB: [&str; 8] = [
     "fio",
     "--name=x",

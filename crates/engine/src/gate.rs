@@ -12,7 +12,7 @@ use crate::StopFlag;
 use crate::timing::Begin;
 
 /// How long before its stage begins a worker is told to: enough for threads to wake up on a busy machine.
-const TOLD_BEFORE: Nanos = Nanos::from_millis(5);
+const TOLD_BEFORE: Nanos = Nanos::from_millis(10);
 /// How long before its stage begins a worker is awake: sleeps end late by tens of microseconds, now and then by more.
 const AWAKE_BEFORE: Nanos = Nanos::from_micros(200);
 /// How soon a request to stop is seen.
@@ -45,7 +45,7 @@ pub trait Gate: std::fmt::Debug {
     fn begin(&self, stage: &Upcoming<'_>, stop: &StopFlag) -> Option<Nanos>;
 }
 
-/// Waits for the moment at which `stage` is to begin, but for the last few milliseconds, in which its workers are told;
+/// Waits for the moment at which `stage` is to begin, but for the last milliseconds, in which its workers are told;
 /// `None` where it is not to begin.
 pub(crate) fn pass(gate: &dyn Gate, stage: &Upcoming<'_>, stop: &StopFlag) -> Option<Begin> {
     let at = gate.begin(stage, stop);
@@ -53,6 +53,8 @@ pub(crate) fn pass(gate: &dyn Gate, stage: &Upcoming<'_>, stop: &StopFlag) -> Op
         stop.request();
         return None;
     };
+    // What a busy machine adds while it waits is no lateness of what came before.
+    let late = Clock::now().saturating_sub(at);
     let told = at.saturating_sub(TOLD_BEFORE);
     while Clock::now() < told {
         sleep_until(told.min(Clock::now() + LOOK_EVERY));
@@ -60,11 +62,10 @@ pub(crate) fn pass(gate: &dyn Gate, stage: &Upcoming<'_>, stop: &StopFlag) -> Op
             return None;
         }
     }
-    let now = Clock::now();
     Some(Begin {
-        at: at.max(now),
+        at: at.max(Clock::now()),
         awake: AWAKE_BEFORE,
-        late: now.saturating_sub(at),
+        late,
     })
 }
 

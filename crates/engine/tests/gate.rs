@@ -14,7 +14,7 @@ use fathom_workload::Workload;
 
 const AHEAD: Nanos = Nanos::from_millis(60);
 /// The machine of the tests has few processors, and others use them.
-const NEAR: Nanos = Nanos::from_millis(20);
+const NEAR: Nanos = Nanos::from_millis(50);
 
 /// Lets `most` stages begin, each so long after it was asked, and raises the stop flag where it is asked for more.
 #[derive(Debug)]
