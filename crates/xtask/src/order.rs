@@ -58,7 +58,7 @@ const HEAD: &str = "\
 
 /// Writes the list.
 pub fn run() -> Result<(), String> {
-    packages::install()?;
+    packages::install(packages::Needed::ToTest)?;
     let binary = command::release_binary()?;
     let binary = binary.to_str().ok_or("the program's path is no UTF-8")?;
     let folder = root().join("target/order");

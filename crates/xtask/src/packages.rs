@@ -32,27 +32,30 @@ const NEEDED: &[(&str, &str)] = &[
     ("qemu-img", "qemu-utils"),
     ("qemu-storage-daemon", "qemu-system-common"),
     ("openssl", "openssl"),
+];
+
+/// The same for what one crate is built with: MPI, and libclang, which reads its header.
+const NEEDED_TO_BUILD: &[(&str, &str)] = &[
     ("mpirun", "openmpi-bin"),
     ("mpicc", "libopenmpi-dev"),
     ("clang", "clang"),
 ];
 
-/// Those without which one crate cannot even be built: MPI, and libclang, which reads its header.
-const OF_MPI: &[&str] = &["openmpi-bin", "libopenmpi-dev", "clang"];
-
-fn missing() -> impl Iterator<Item = &'static str> {
-    let missing = NEEDED.iter().filter(|(program, _)| !on_path(program));
-    missing.map(|(_, package)| *package)
+/// What packages are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needed {
+    ToBuild,
+    ToTest,
 }
 
-/// Whether what is built on MPI can be built.
-pub fn have_mpi() -> bool {
-    missing().all(|package| !OF_MPI.contains(&package))
-}
-
-/// Installs what is missing, where this user may.
-pub fn install() -> Result<(), String> {
-    let missing: Vec<&str> = missing().collect();
+/// Installs what is missing of them, where this user may.
+pub fn install(needed: Needed) -> Result<(), String> {
+    let all = match needed {
+        Needed::ToBuild => NEEDED_TO_BUILD,
+        Needed::ToTest => NEEDED,
+    };
+    let missing = all.iter().filter(|(program, _)| !on_path(program));
+    let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
     if missing.is_empty() {
         return Ok(());
     }

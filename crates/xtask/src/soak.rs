@@ -40,7 +40,7 @@ pub fn run(names: &[&str]) -> Result<(), Failure> {
     if output("id", &["-u"])?.trim() != "0" {
         return Err("soaks attach block devices and mount them: run them as root".into());
     }
-    packages::install()?;
+    packages::install(packages::Needed::ToTest)?;
     let binary = command::release_binary()?;
     let binary = binary.to_str().ok_or("the program's path is no UTF-8")?;
     let environment = [("FATHOM_RELEASE_BIN", binary), ("FATHOM_SOAK", "1")];

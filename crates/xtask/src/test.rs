@@ -4,35 +4,26 @@ use std::thread;
 
 use crate::background::ReleaseBuild;
 use crate::command;
+use crate::packages::Needed;
 use crate::{order, packages, programs, tidy};
 
 /// Runs every check, installs what the tests need, then runs them; stops at the first that fails.
 ///
-/// The tests alone need the packages and the program as users build it, so both come while the sources are checked and the
-/// tests are built. Nothing runs beside the tests that measure.
+/// The tests alone need most packages and the program as users build it, so both come while the sources are checked and the
+/// tests are built; what a crate cannot be built without comes before. Nothing runs beside the tests that measure.
 pub fn run() -> Result<(), String> {
     tidy::run()?;
     command::run("cargo", &["fmt", "--all", "--check"], &[])?;
     let release = ReleaseBuild::start()?;
+    packages::install(Needed::ToBuild)?;
     let programs = thread::scope(|scope| {
-        let whole = packages::have_mpi();
-        let packages = scope.spawn(packages::install);
-        // What needs a package to be built is left for when that is there; everything else is built by then.
-        let first = if whole {
-            Members::All
-        } else {
-            Members::WithoutMpi
-        };
-        check(first)?;
-        let programs = programs::build(first)?;
+        let packages = scope.spawn(|| packages::install(Needed::ToTest));
+        check()?;
+        let programs = programs::build()?;
         packages
             .join()
             .map_err(|_| "packages were not installed")??;
-        if whole {
-            return Ok::<_, String>(programs);
-        }
-        check(Members::All)?;
-        programs::build(Members::All)
+        Ok::<_, String>(programs)
     })?;
     // The acceptance tests hold predictions to a wall time, which only the program as users build it can show.
     let binary = release.finish()?;
@@ -44,29 +35,17 @@ pub fn run() -> Result<(), String> {
     tested.and(documents)
 }
 
-/// Which crates of the workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Members {
-    All,
-    /// All that can be built without MPI.
-    WithoutMpi,
-}
-
-impl Members {
-    /// As cargo is told.
-    pub fn options(self) -> &'static [&'static str] {
-        match self {
-            Self::All => &["--workspace"],
-            Self::WithoutMpi => &["--workspace", "--exclude", "fathom-cluster"],
-        }
-    }
-}
-
-fn check(members: Members) -> Result<(), String> {
-    let lints: &[&str] = &["--all-targets", "--quiet", "--", "-D", "warnings"];
-    let lints = [&["clippy"], members.options(), lints].concat();
+fn check() -> Result<(), String> {
+    let lints = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--quiet",
+        "--",
+        "-D",
+        "warnings",
+    ];
     command::run("cargo", &lints, &[])?;
-    let documents: &[&str] = &["--no-deps", "--quiet"];
-    let documents = [&["doc"], members.options(), documents].concat();
+    let documents = ["doc", "--workspace", "--no-deps", "--quiet"];
     command::run("cargo", &documents, &[("RUSTDOCFLAGS", "-D warnings")])
 }

@@ -44,7 +44,7 @@ pub fn run(options: &[&str]) -> Result<(), Failure> {
     if output("id", &["-u"])?.trim() != "0" {
         return Err("block devices are attached: run `bench serve` as root".into());
     }
-    packages::install()?;
+    packages::install(packages::Needed::ToTest)?;
     let fathom = command::release_binary()?;
     let place = Place::new()?;
     let (mut raw, mut table, mut failures) = (Vec::new(), Vec::new(), Vec::new());
