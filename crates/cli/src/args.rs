@@ -8,12 +8,10 @@ use fathom_session::{CompareArgs, MergeArgs};
 
 use crate::convert::ConvertArgs;
 
-mod groups;
 mod lookups;
 mod read;
 mod runs;
 
-pub use groups::{OutputArgs, SafetyArgs, SweepArgs, WorkloadArgs};
 pub use lookups::{CatalogAction, CatalogArgs, ProfileAction, ProfileArgs, ReportArgs};
 pub use read::parse;
 pub use runs::{CalibrateArgs, ExplainArgs, PeerArgs, PredictArgs, RunArgs};

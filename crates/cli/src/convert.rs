@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fathom_convert::{Dialect, convert_for as write};
-use fathom_session::{Code, Failure, NewFile, load};
+use fathom_session::{Code, Failure, NewFile, WorkloadArgs, load};
 
-use crate::args::WorkloadArgs;
 use crate::terminal::TERMINAL;
 
 /// `fathom convert`.

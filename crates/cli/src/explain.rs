@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_dialects::fio::FioInput;
 use fathom_report::plain;
-use fathom_session::{Code, Console, Failure, Input, Spoken, load};
+use fathom_session::{Code, Console, Failure, Input, Spoken, load, print_json};
 use fathom_workload::native;
 
 use crate::args::ExplainArgs;
@@ -20,7 +20,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
     let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL);
     let input = input.map_err(|failure| fathom_observe::or_table(words, failure))?;
     if args.json {
-        crate::print_json(&native::to_json(&input.workload))?;
+        print_json(&native::to_json(&input.workload), &TERMINAL)?;
         return Ok(Code::Success);
     }
     crate::print(&explanation(&input));

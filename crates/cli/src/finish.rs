@@ -1,13 +1,11 @@
-//! How a run ends: stored, shown, and with which exit code.
+//! What is told of a run before and after it, on the process's own streams.
 
 use fathom_engine::StopFlag;
 use fathom_peers::View;
-use fathom_record::{Record, RunKind, Verdict};
-use fathom_report::{NeedBeside, Summary, named_summary, record_csv};
+use fathom_record::{Record, RunKind};
 use fathom_runs::RunWriter;
-use fathom_session::{Code, Console, Failure, Input, Needed, Page, need_code};
+use fathom_session::{Code, Failure, Input, Needed, OutputArgs, Page, PeerView};
 
-use crate::args::OutputArgs;
 use crate::explain::explanation;
 use crate::terminal::TERMINAL;
 
@@ -33,58 +31,8 @@ pub fn finish(
     output: &OutputArgs,
     (need, view): (Option<&Needed>, Option<Box<dyn View + '_>>),
 ) -> Result<Code, Failure> {
-    let name = writer.as_ref().map(RunWriter::name);
-    if let Some(mut writer) = writer {
-        let folder = writer.folder().display().to_string();
-        let removed = writer.take_note();
-        let failed = writer.finish_shown(record);
-        if output.verbose && failed.is_none() {
-            crate::tell(&format!("the run is stored in `{folder}`"));
-        }
-        for told in removed.into_iter().chain(failed) {
-            crate::tell(&format!("note: {told}"));
-        }
-    }
-    let need = need.map(|need| need.beside(record)).transpose();
-    let spoken = output.json || output.csv || view.is_some();
-    match view {
-        Some(view) => view.finish(record)?,
-        None if output.json => crate::print_json(record)?,
-        None if output.csv => crate::print(&record_csv(record)),
-        None => {
-            let (full, width) = (how_much(output.full), TERMINAL.width());
-            TERMINAL.show(&named_summary(record, full, width, name.as_deref()));
-        }
-    }
-    let need = need?;
-    if let Some(need) = &need {
-        show_need(need, spoken);
-    }
-    if let Some(path) = &output.html {
-        Page::at(path)?.write(record, need.as_ref())?;
-    }
-    let code = need.as_ref().map_or(Code::Success, need_code);
-    let failed = record.verdict != Verdict::Trustworthy;
-    Ok(match (record.interrupted, output.strict && failed) {
-        (true, _) => Code::Interrupted,
-        (false, true) => Code::Check,
-        (false, false) => code,
-    })
-}
-
-/// Prints a need; on stderr where stdout is for a machine.
-pub fn show_need(need: &NeedBeside, spoken: bool) {
-    let text = need.to_text(TERMINAL.width());
-    if spoken {
-        crate::tell(text.trim_end());
-    } else {
-        TERMINAL.show(&format!("\n{text}"));
-    }
-}
-
-/// How much of a record is shown.
-pub fn how_much(full: bool) -> Summary {
-    if full { Summary::Full } else { Summary::Short }
+    let view = view.map(|view| -> PeerView<'_> { Box::new(move |record| view.finish(record)) });
+    fathom_session::finish(record, writer, output, (need, view), &TERMINAL)
 }
 
 /// Tells what was decided of `input` and why, where `output` asks for it.

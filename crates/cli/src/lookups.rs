@@ -3,10 +3,11 @@
 use fathom_catalog::{Catalog, SummaryRow};
 use fathom_report::{Lines, RunRow, record_csv, runs_table, stored_summary};
 use fathom_runs::RunState;
-use fathom_session::{Code, Console, Failure, Page, need_code, stored, stored_runs};
+use fathom_session::{
+    Code, Console, Failure, Page, how_much, need_code, print_json, show_need, stored, stored_runs,
+};
 
 use crate::args::{CatalogAction, ReportArgs};
-use crate::finish::{how_much, show_need};
 use crate::terminal::TERMINAL;
 
 /// `fathom catalog list|show NAME`.
@@ -92,13 +93,13 @@ pub fn report(args: &ReportArgs) -> Result<Code, Failure> {
         if args.csv {
             crate::print(&record_csv(&record));
         } else if args.json {
-            crate::print_json(&record)?;
+            print_json(&record, &TERMINAL)?;
         } else {
             let (full, width) = (how_much(args.full), TERMINAL.width());
             TERMINAL.show(&stored_summary(&record, full, width, &args.run));
         }
         if let Some(need) = &need {
-            show_need(need, args.json || args.csv);
+            show_need(need, args.json || args.csv, &TERMINAL);
         }
     }
     Ok(need.as_ref().map_or(Code::Success, need_code))

@@ -113,11 +113,3 @@ fn words() -> Result<Vec<String>, Failure> {
     });
     std::iter::once(Ok(program)).chain(own).collect()
 }
-
-/// Prints a JSON document and a newline.
-fn print_json(document: &impl serde::Serialize) -> Result<(), Failure> {
-    let text =
-        serde_json::to_string(document).map_err(|error| Failure::new(Code::Unexpected, error))?;
-    print(&(text + "\n"));
-    Ok(())
-}

@@ -1,13 +1,13 @@
 //! `fathom run`: a workload on real storage.
 
-use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
+use fathom_engine::{RunOptions, StopFlag};
 use fathom_peers::{Enough, Shown};
 use fathom_record::RunKind;
 use fathom_session::{
     Code, Failure, Fan, Screen, Start, StartAt, engine_failure, load, measured, watch,
 };
 
-use crate::args::{RunArgs, SafetyArgs};
+use crate::args::RunArgs;
 use crate::finish::{finish, tell_decisions, view};
 use crate::terminal::TERMINAL;
 
@@ -24,7 +24,7 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     }
     let options = RunOptions {
         outside_calls: args.outside_calls,
-        ..options(&args.safety)
+        ..args.safety.options()
     };
     if args.output.dry_run {
         if let Some(folder) = input.missing_folder() {
@@ -69,21 +69,4 @@ pub fn run(args: &RunArgs) -> Result<Code, Failure> {
     let mut record = start.record(&input, measured(ran));
     let code = finish(&mut record, writer, &args.output, (need.as_ref(), view))?;
     failed.map_or(Ok(code), Err)
-}
-
-fn options(safety: &SafetyArgs) -> RunOptions {
-    RunOptions {
-        destroy_data: safety.destroy_data.clone(),
-        overwrite: if safety.overwrite {
-            Overwrite::Allowed
-        } else {
-            Overwrite::Refuse
-        },
-        on_error: if safety.keep_going {
-            ErrorPolicy::Continue
-        } else {
-            ErrorPolicy::Stop
-        },
-        ..RunOptions::default()
-    }
 }

@@ -3,11 +3,13 @@
 //! What every verb that runs or predicts has in common: reading its input, showing its progress, keeping its events and
 //! making its record. What is to be shown goes to a [`Console`] that the program supplies.
 
+mod args;
 mod characters;
 mod compare;
 mod console;
 mod exit;
 mod files;
+mod finish;
 mod input;
 mod marked;
 mod merge;
@@ -22,11 +24,13 @@ mod start;
 mod start_at;
 mod stored;
 
+pub use args::{OutputArgs, SafetyArgs, SweepArgs, WorkloadArgs};
 pub use characters::Characters;
 pub use compare::CompareArgs;
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
 pub use files::{NewFile, read_text, unread, unread_hint, unwritten};
+pub use finish::{PeerView, finish, how_much, print_json, show_need};
 pub use input::{Input, Layout, Words, load, map_paths, tell_warnings};
 pub use marked::{Mark, MarkedFile};
 pub use merge::MergeArgs;

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fathom_model::Factor;
-use fathom_session::StartAt;
-
-use super::{OutputArgs, SafetyArgs, SweepArgs, WorkloadArgs};
+use fathom_session::{OutputArgs, SafetyArgs, StartAt, SweepArgs, WorkloadArgs};
 
 /// `fathom run`.
 #[derive(Debug, Clone, Args)]

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fathom_session::{Keep, Layout, NeedArgs, Show, Words};
+use fathom_engine::{ErrorPolicy, Overwrite, RunOptions};
+
+use crate::{Keep, Layout, NeedArgs, Show, Words};
 
 /// Where a workload comes from.
 #[derive(Debug, Clone, Args)]
@@ -56,6 +58,26 @@ pub struct SafetyArgs {
     /// Count failed I/Os and go on, instead of stopping at the first
     #[arg(long)]
     pub keep_going: bool,
+}
+
+impl SafetyArgs {
+    /// As the engine takes them.
+    pub fn options(&self) -> RunOptions {
+        RunOptions {
+            destroy_data: self.destroy_data.clone(),
+            overwrite: if self.overwrite {
+                Overwrite::Allowed
+            } else {
+                Overwrite::Refuse
+            },
+            on_error: if self.keep_going {
+                ErrorPolicy::Continue
+            } else {
+                ErrorPolicy::Stop
+            },
+            ..RunOptions::default()
+        }
+    }
 }
 
 /// What is printed and kept.
