@@ -36,7 +36,7 @@ use crate::fio::Files;
 pub use explain::origins;
 pub use jobs::{Crowd, crowd_of};
 pub use options::{Demo, Here, Options};
-pub use place::OtherHosts;
+pub use place::{HostShare, OtherHosts};
 pub use run::{LoopSetting, Run, RunFacts, RunJob, RunKind, RunRate};
 pub use sections::{
     FileIo, FileSelect, FileSizes, FormatSds, FormatWork, Fsd, Fwd, Gaps, General, Host, Loop,

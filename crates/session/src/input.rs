@@ -6,8 +6,9 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostics, nearest};
+use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::iometer::mapped_name;
-use fathom_dialects::vdbench::Host;
+use fathom_dialects::vdbench::{Host, HostShare};
 use fathom_engine::means_device;
 use fathom_workload::{
     ExistingFiles, IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names,
@@ -87,6 +88,17 @@ impl Input {
         self.workload = swept.workload;
         self.sweep = swept.points;
         Ok(self)
+    }
+
+    /// Makes this machine one of several that run the input together: of a file that names hosts it does the work of its own.
+    /// `None` where the file names none: then every machine does all of it. To be called before [`Self::on_this_machine`].
+    pub fn among_others(&mut self) -> Option<HostShare> {
+        match &mut self.spoken {
+            Spoken::Vdbench(input) => vdbench::with_workload(input, &mut self.workload, |input| {
+                input.among_others(&SystemFiles)
+            }),
+            _ => None,
+        }
     }
 
     /// Fits a peer's input to this machine: ranges end where files end, every path must be one of here, and hosts must be

@@ -66,6 +66,15 @@ impl OtherHosts {
 
 impl std::error::Error for OtherHosts {}
 
+/// Which hosts of a file a machine does the work of, by their labels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostShare {
+    /// Those.
+    pub own: Vec<String>,
+    /// All that have any work.
+    pub all: Vec<String>,
+}
+
 impl VdbenchInput {
     /// Fits the workload to this machine, whose files `files` sees: jobs of its hosts run here, those of others are left
     /// out where `--here=` says so; ranges end where files and devices end; and files that are shorter than their `size=`
@@ -93,6 +102,31 @@ impl VdbenchInput {
         Ok(notes)
     }
 
+    /// Makes this one of several machines that run the file together: it does the work of the hosts that it is, and of those
+    /// that `--here=` names. `None` where the file names no hosts: then every machine does all of it.
+    pub fn among_others(&mut self, files: &dyn Files) -> Option<HostShare> {
+        if !self.hosts.iter().any(|host| host.given) {
+            return None;
+        }
+        if self.options.here == Here::ThisMachine {
+            let machine = ThisMachine::look(files);
+            let own = self.hosts.iter().filter(|host| machine.is_host(host));
+            self.options.here = Here::Labels(own.map(|host| host.label.clone()).collect());
+        }
+        let jobs = self.runs.iter().flat_map(|run| &run.jobs);
+        let used: BTreeSet<usize> = jobs.map(|job| job.host).collect();
+        let used: Vec<&Host> = used.iter().filter_map(|at| self.hosts.get(*at)).collect();
+        let is_own = |host: &&&Host| match &self.options.here {
+            Here::Labels(labels) => labels.iter().any(|label| matches(label, &host.label)),
+            _ => true,
+        };
+        let labels = |hosts: Vec<&&Host>| hosts.iter().map(|host| host.label.clone()).collect();
+        Some(HostShare {
+            own: labels(used.iter().filter(is_own).collect()),
+            all: labels(used.iter().collect()),
+        })
+    }
+
     /// Adds the run that writes all files, as if none were there: for predictions with their layout.
     pub fn with_layout(&mut self) {
         self.add_format(&|_| Some(0));
@@ -103,7 +137,7 @@ impl VdbenchInput {
         let machine = ThisMachine::look(files);
         let is_here = |host: &Host| match &self.options.here {
             Here::All => true,
-            Here::ThisMachine => machine.is(&host.label) || machine.is(&host.system),
+            Here::ThisMachine => machine.is_host(host),
             Here::Labels(labels) => labels.iter().any(|label| matches(label, &host.label)),
         };
         let here: Vec<bool> = self.hosts.iter().map(is_here).collect();
@@ -420,6 +454,10 @@ impl ThisMachine {
         }
         names.remove("");
         Self { names }
+    }
+
+    fn is_host(&self, host: &Host) -> bool {
+        self.is(&host.label) || self.is(&host.system)
     }
 
     fn is(&self, name: &str) -> bool {

@@ -59,7 +59,7 @@ fn taken(
 }
 
 /// Does `work` on what was read with the workload as it is now, paths mapped.
-fn with_workload<T>(
+pub(crate) fn with_workload<T>(
     input: &mut VdbenchInput,
     workload: &mut Workload,
     work: impl FnOnce(&mut VdbenchInput) -> T,

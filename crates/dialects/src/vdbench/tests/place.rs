@@ -47,6 +47,25 @@ fn hosts_are_this_machine_or_named_in_the_refusal() {
 }
 
 #[test]
+fn machines_that_run_together_have_each_its_own_share() {
+    let text = "hd=vm1,system=here\nhd=vm2,system=there\nhd=idle,system=nowhere\nsd=s1,hd=vm1,lun=/f,size=1m\nsd=s2,hd=vm2,lun=/g,size=1m\n\
+                wd=w1,sd=s1,hd=vm1\nwd=w2,sd=s2,hd=vm2\nrd=r,wd=w*,iorate=max,elapsed=2,interval=1\n";
+    let check = |words: &str, own: &[&str], settles: bool| {
+        let mut input = read_with(text, words).unwrap();
+        let share = input.among_others(&machine(&[])).unwrap();
+        assert_eq!(share.own, own, "{words}");
+        assert_eq!(share.all, ["vm1", "vm2"], "{words}");
+        let is_settled = input.settle(&machine(&[("/f", 1 << 20)]), 7).is_ok();
+        assert_eq!(is_settled, settles, "{words}");
+    };
+    check("", &["vm1"], true);
+    check("--here=vm2", &["vm2"], true);
+    check("--here=none", &[], false);
+    let mut alone = read(&format!("sd=s,lun=/f,size=1m\n{RUN}"));
+    assert_eq!(alone.among_others(&machine(&[])), None);
+}
+
+#[test]
 fn this_machine_stands_in_for_hosts_where_it_is_told_to() {
     let text = published(3, RUN);
     let mut all = read_with(&text, "--here=all").unwrap();
