@@ -377,6 +377,20 @@ fn a_host_without_a_record_is_told() {
 }
 
 #[test]
+fn one_host_that_is_left_of_two_is_enough() {
+    let missing = MissingHost {
+        host: "b".to_owned(),
+        why: "it did not answer".to_owned(),
+    };
+    let record = merge(vec![part("a", &PLAIN)], &[missing]).unwrap();
+    assert!(!check_of(&record, "all-hosts").passed && record.interrupted);
+    assert_eq!(
+        record.stages[0].total,
+        part("a", &PLAIN).record.stages[0].total
+    );
+}
+
+#[test]
 fn hosts_that_were_all_stopped_are_all_there() {
     let mut parts = [part("a", &PLAIN), part("b", &PLAIN)];
     parts[0].record.interrupted = true;

@@ -109,9 +109,10 @@ impl MergeError {
 /// What of a job may be another on each host, or says nothing of what it does.
 const OF_HOST: [&str; 5] = ["host", "target", "targets", "salt", "name"];
 
-/// Complains of the first thing that keeps `parts`, which are in the order of their hosts, from being merged.
-pub(super) fn check(parts: &[HostPart]) -> Result<(), MergeError> {
-    if parts.len() < 2 {
+/// Complains of the first thing that keeps `parts`, which are in the order of their hosts, from being merged. One is enough where
+/// so many others are `missing`.
+pub(super) fn check(parts: &[HostPart], missing: usize) -> Result<(), MergeError> {
+    if parts.is_empty() || parts.len() + missing < 2 {
         return Err(MergeError::TooFew { given: parts.len() });
     }
     if let Some(same) = parts.windows(2).find(|two| two[0].host == two[1].host) {

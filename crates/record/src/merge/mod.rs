@@ -63,7 +63,7 @@ pub fn host_of(record: &Record) -> Option<&str> {
 /// Parts that are no runs of one workload, or cannot be told apart.
 pub fn merge(mut parts: Vec<HostPart>, missing: &[MissingHost]) -> Result<Record, MergeError> {
     parts.sort_by(|a, b| a.host.cmp(&b.host));
-    fit::check(&parts)?;
+    fit::check(&parts, missing.len())?;
     // Of a host that was cut short the last stages may be missing, and never the first.
     let longest = parts.iter().map(|part| part.record.stages.len()).max();
     let stages = (0..longest.unwrap_or(0)).map(|index| stage::merged(&parts, index));
