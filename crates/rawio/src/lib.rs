@@ -55,14 +55,16 @@ pub use file::{
 pub use inherited::inherited_sockets;
 pub use locked::LockedMemory;
 pub use mapped::{MappedFiles, MappedWrites};
-pub use numa::{MemoryMode, memory_nodes, place_memory, processors_of_node};
+pub use numa::{MemoryMode, memory_nodes, online_processors, place_memory, processors_of_node};
 pub use one_by_one::{OneByOne, Performer};
 pub use operations::{
     NameOperation, Names, RangeOperation, Ranges, ReservedSize, punch_hole, reserve,
 };
 pub use output::stdout_is_open;
 pub use outside::OutsideCalls;
-pub use placement::{SyncParts, be_nice, run_on, set_io_priority, sync_file_system, sync_range};
+pub use placement::{
+    SyncParts, allowed_processors, be_nice, run_on, set_io_priority, sync_file_system, sync_range,
+};
 pub use plain::{NullQueue, SyncQueue};
 pub use queue::{Completion, Operation, Queue, Request, SLOTS_MAX, Taken};
 pub use region::{Piece, Region, receive_into, send_pieces, unread_bytes, write_pieces};

@@ -82,6 +82,14 @@ fn set_policy(mode: libc::c_int, mask: &[libc::c_ulong; MASK_BITS / WORD_BITS]) 
     Ok(())
 }
 
+/// Numbers of the processors of this machine that are online, in rising order.
+///
+/// # Errors
+/// Where the kernel does not tell.
+pub fn online_processors() -> io::Result<Vec<u32>> {
+    list(&fs::read_to_string("/sys/devices/system/cpu/online")?)
+}
+
 /// The kernel's lists of numbers: `0-3,8`, or nothing.
 fn list(text: &str) -> io::Result<Vec<u32>> {
     let number = |text: &str| {
@@ -169,8 +177,7 @@ mod tests {
             .flat_map(|node| processors_of_node(*node).unwrap())
             .collect();
         all.sort_unstable();
-        let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
-        let online = list(&online).unwrap();
+        let online = online_processors().unwrap();
         // A node without memory may have some of them.
         assert!(
             !all.is_empty() && all.iter().all(|it| online.contains(it)),

@@ -33,7 +33,7 @@ pub fn run_on(processors: &[u32]) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of `sched_getaffinity`; `EINVAL` where the machine has more than 1,024.
-pub(crate) fn allowed_processors() -> io::Result<Vec<u32>> {
+pub fn allowed_processors() -> io::Result<Vec<u32>> {
     // SAFETY: all zeroes are an empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: `set` is valid for writing, and of the size given; 0 is the calling thread.
