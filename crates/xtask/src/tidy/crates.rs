@@ -115,6 +115,12 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "session",
         ],
     ),
+    (
+        "cluster",
+        &[
+            "units", "workload", "record", "rawio", "engine", "peers", "report", "runs", "session",
+        ],
+    ),
     ("nbd", &[]),
     (
         "emulator",

@@ -78,6 +78,7 @@ const RULES: [Rule; 12] = [
 /// A build script speaks to cargo in this way.
 const PRINTERS: &[&str] = &[
     "crates/cli/",
+    "crates/cluster/src/console.rs",
     "crates/xtask/",
     "crates/fuzz/src/main.rs",
     "crates/session/build.rs",
