@@ -32,15 +32,27 @@ const NEEDED: &[(&str, &str)] = &[
     ("qemu-img", "qemu-utils"),
     ("qemu-storage-daemon", "qemu-system-common"),
     ("openssl", "openssl"),
+    ("mpirun", "openmpi-bin"),
+    ("mpicc", "libopenmpi-dev"),
+    ("clang", "clang"),
 ];
+
+/// Those without which one crate cannot even be built: MPI, and libclang, which reads its header.
+const OF_MPI: &[&str] = &["openmpi-bin", "libopenmpi-dev", "clang"];
+
+fn missing() -> impl Iterator<Item = &'static str> {
+    let missing = NEEDED.iter().filter(|(program, _)| !on_path(program));
+    missing.map(|(_, package)| *package)
+}
+
+/// Whether what is built on MPI can be built.
+pub fn have_mpi() -> bool {
+    missing().all(|package| !OF_MPI.contains(&package))
+}
 
 /// Installs what is missing, where this user may.
 pub fn install() -> Result<(), String> {
-    let missing: Vec<&str> = NEEDED
-        .iter()
-        .filter(|(program, _)| !on_path(program))
-        .map(|(_, package)| *package)
-        .collect();
+    let missing: Vec<&str> = missing().collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use crate::command;
+use crate::test::Members;
 
 /// Test programs that measure no time and whose programs wait for much of theirs, by folder of the crate and name, the longest
 /// first: these run side by side. The others are alone on the machine, each in turn.
@@ -77,15 +78,15 @@ impl Program {
     }
 }
 
-/// Has cargo build all of them.
-pub fn build() -> Result<Vec<Program>, String> {
-    let messages = command::output_of(Command::new("cargo").args([
-        "test",
-        "--workspace",
+/// Has cargo build those of `members`.
+pub fn build(members: Members) -> Result<Vec<Program>, String> {
+    let only: &[&str] = &[
         "--no-run",
         "--quiet",
         "--message-format=json-render-diagnostics",
-    ]))?;
+    ];
+    let arguments = [&["test"], members.options(), only].concat();
+    let messages = command::output_of(Command::new("cargo").args(arguments))?;
     let mut programs = named_in(&messages)?;
     programs.sort();
     let there = |named: &(&str, &str)| {
