@@ -30,14 +30,14 @@ pub struct MergeArgs {
 }
 
 const HELP: &str = "\
-Records are those of one workload: run folders or their record.json, copied from
-each host, or stored runs. A run that was killed counts as far as it came. Counts
-are added up, histograms merged; rates are over the time from the first host's
-start to the last one's end.
+Records are those of one workload: run folders or their record.json, copied
+from each host, or stored runs. A run that was killed counts as far as it came.
+Counts are added up, histograms merged; rates are over the time from the first
+host's start to the last one's end.
 
 Example, with runs that began at one time:
   at=@$(( $(date +%s) + 20 ))
-  pdsh -w db1,db2 fathom run --start-at $at --json oltp.workload.toml \\> /tmp/r.json
+  pdsh -w db1,db2 fathom run --start-at $at --json w.toml \\> /tmp/r.json
   scp db1:/tmp/r.json db1.json; scp db2:/tmp/r.json db2.json
   fathom merge db1.json db2.json -o both.json";
 
