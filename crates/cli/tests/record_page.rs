@@ -163,16 +163,30 @@ fn records(home: &Path) -> Vec<Value> {
         "run --json --no-record fio --name=checked --size=64k --rw=write --verify=crc32c --verify_state_save=0",
         "serve ram.design.toml --nbd unix:sockets --for 1s --max-error 1s --json --no-record --quiet",
     ];
-    let printed = commands.map(|command| {
+    let printed: [Value; 5] = commands.map(|command| {
         let words: Vec<&str> = command.split_whitespace().collect();
         let (printed, _) = expect_code(home, &words, 0);
         serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{command}: {error}"))
     });
-    printed.into()
+    let mut records = Vec::from(printed);
+    std::fs::write(home.join("one.json"), records[0].to_string()).expect("the folder takes files");
+    let words = [
+        "merge",
+        "a=one.json",
+        "b=one.json",
+        "--json",
+        "-o",
+        "all.json",
+    ];
+    let (merged, _) = expect_code(home, &words, 0);
+    records.push(serde_json::from_str(&merged).expect("a record"));
+    records
 }
 
 /// Objects whose keys are names of the run.
 const NAMED: [&str; 3] = ["storage", "bound_by", "meta"];
+/// What the object is called here whose keys are machines.
+const MACHINES: &str = "machines by name";
 /// Documents that other pages describe.
 const FOREIGN: [&str; 2] = ["workload", "design"];
 
@@ -188,12 +202,16 @@ fn walk(called: &str, value: &Value, keys: &mut BTreeSet<String>, names: &mut BT
             for (key, field) in fields {
                 if NAMED.contains(&called) {
                     names.insert(key.clone());
-                } else {
+                } else if called != MACHINES {
                     keys.insert(key.clone());
                 }
                 if !FOREIGN.contains(&key.as_str()) {
-                    // What has a name of the run is no further object of names.
-                    let called = if NAMED.contains(&called) { "" } else { key };
+                    let called = match (called, key.as_str()) {
+                        ("environment", "hosts") => MACHINES,
+                        // What has a name of the run is no further object of names.
+                        (of_names, _) if NAMED.contains(&of_names) => "",
+                        (_, key) => key,
+                    };
                     walk(called, field, keys, names);
                 }
             }

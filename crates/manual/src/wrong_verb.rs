@@ -40,24 +40,26 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     ),
     (
         &[
-            "capture", "collect", "iostat", "monitor", "probe", "record", "sar", "stat", "stats",
-            "top", "trace", "watch",
+            "capture", "collect", "iostat", "monitor", "record", "sar", "stat", "stats", "top",
+            "trace", "watch",
         ],
         "`fathom observe` watches what is done to this machine's disks, `fathom run quick` measures one",
     ),
     (
-        &[
-            "chart",
-            "charts",
-            "dashboard",
-            "graph",
-            "gui",
-            "html",
-            "plot",
-            "ui",
-            "web",
-        ],
-        "`fathom report last --html page.html` writes a page with charts",
+        &["chart", "charts", "graph", "html", "plot"],
+        "`fathom report last --html page.html` writes a page with charts, `fathom ui` shows all stored runs in a browser",
+    ),
+    (
+        &["browser", "dashboard", "gui", "http", "page", "web"],
+        "`fathom ui` shows the stored runs in a browser, `fathom report last --html page.html` writes one as a page",
+    ),
+    (
+        &["device", "devices", "disk", "env", "lsblk", "machine"],
+        "`fathom probe` tells this machine's disks, and what a run could do with a path",
+    ),
+    (
+        &["cluster", "hosts", "join", "mpi"],
+        "`fathom merge` makes one record of several hosts' runs, `mpirun fathom-mpi` runs a workload on all at once",
     ),
     (
         &["history", "jobs", "list", "log", "ls", "results"],

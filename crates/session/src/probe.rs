@@ -29,9 +29,9 @@ Nothing is written, and nothing is opened for writing. What uses a block device
 is told as far as this user may look.
 
 Examples:
-  fathom probe                    this machine and its block devices
-  fathom probe /mnt/data          what a directory lies on, and how to measure it
-  fathom probe /dev/nvme1n1       whether a run may write there, and by what name";
+  fathom probe                 this machine and its block devices
+  fathom probe /mnt/data       what a directory lies on, how to measure it
+  fathom probe /dev/nvme1n1    whether a run may write there, by what name";
 
 /// What is known of the machine.
 #[derive(Debug)]
