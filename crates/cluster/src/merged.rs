@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_record::{HostClock, HostPart, MissingHost, Record, StageRecord, TotalRecord, merge};
+use fathom_record::{HostClock, HostPart, MissingHost, Record, StageRecord, merge};
 use fathom_session::{Code, Failure};
 
 use crate::lead::Known;
@@ -92,7 +92,9 @@ fn pad(found: &mut [(usize, Record)], order: &[Together]) {
     let mut measured: BTreeMap<usize, StageRecord> = BTreeMap::new();
     for ((_, record), places) in found.iter().zip(&places) {
         for (stage, place) in record.stages.iter().zip(places) {
-            measured.entry(*place).or_insert_with(|| empty(stage));
+            measured
+                .entry(*place)
+                .or_insert_with(|| StageRecord::empty(&stage.name));
         }
     }
     for ((rank, record), places) in found.iter_mut().zip(&places) {
@@ -105,29 +107,5 @@ fn pad(found: &mut [(usize, Record)], order: &[Together]) {
             }
         }
         record.stages.extend(own);
-    }
-}
-
-/// A stage of that name in which nothing was done.
-fn empty(like: &StageRecord) -> StageRecord {
-    StageRecord {
-        name: like.name.clone(),
-        started_unix_ns: None,
-        started_ns: None,
-        measured_ns: 0,
-        jobs: Vec::new(),
-        total: TotalRecord {
-            read: None,
-            write: None,
-            trim: None,
-            sync: None,
-            meta: BTreeMap::new(),
-            all: None,
-        },
-        intervals: Vec::new(),
-        storage: BTreeMap::new(),
-        emulation: None,
-        notes: Vec::new(),
-        hosts: None,
     }
 }

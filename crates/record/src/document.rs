@@ -99,6 +99,32 @@ pub struct StageRecord {
     pub hosts: Option<HostsRecord>,
 }
 
+impl StageRecord {
+    /// A stage of that name in which nothing was done.
+    pub fn empty(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            started_unix_ns: None,
+            started_ns: None,
+            measured_ns: 0,
+            jobs: Vec::new(),
+            total: TotalRecord {
+                read: None,
+                write: None,
+                trim: None,
+                sync: None,
+                meta: BTreeMap::new(),
+                all: None,
+            },
+            intervals: Vec::new(),
+            storage: BTreeMap::new(),
+            emulation: None,
+            notes: Vec::new(),
+            hosts: None,
+        }
+    }
+}
+
 /// Several hosts in one stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostsRecord {

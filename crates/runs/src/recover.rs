@@ -86,7 +86,10 @@ fn fill(record: &mut Record, events: &[Value], folder: &Path) {
     for event in events {
         match event["event"].as_str() {
             Some("stage-started") => {
-                open = Some((event["index"].clone(), empty_stage(&event["name"])));
+                open = Some((
+                    event["index"].clone(),
+                    StageRecord::empty(event["name"].as_str().unwrap_or_default()),
+                ));
             }
             Some("interval") if event["measured"] == true => {
                 if let Some((_, stage)) = &mut open {
@@ -181,29 +184,6 @@ fn histogram_line(line: &str) -> Option<(&str, fathom_stats::Histogram)> {
     let tag = fields.next()?;
     let histogram = from_hdr_base64(fields.nth(3)?).ok()?;
     Some((tag, histogram))
-}
-
-fn empty_stage(name: &Value) -> StageRecord {
-    StageRecord {
-        name: name.as_str().unwrap_or_default().to_owned(),
-        started_unix_ns: None,
-        started_ns: None,
-        measured_ns: 0,
-        jobs: Vec::new(),
-        total: TotalRecord {
-            read: None,
-            write: None,
-            trim: None,
-            sync: None,
-            meta: std::collections::BTreeMap::new(),
-            all: None,
-        },
-        intervals: Vec::new(),
-        storage: std::collections::BTreeMap::new(),
-        emulation: None,
-        notes: Vec::new(),
-        hosts: None,
-    }
 }
 
 fn push_interval(stage: &mut StageRecord, event: &Value) {
