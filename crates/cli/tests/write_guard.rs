@@ -34,9 +34,10 @@ impl LoopDevice {
         self.device.trim_start_matches("/dev/")
     }
 
+    /// For reading: for seconds after a mount for writing, ext4 itself fills the tables its `mkfs` left for later.
     fn mount(&mut self, part: &str, folder: &Path) {
         std::fs::create_dir_all(folder).unwrap();
-        system("mount", &[part, folder.to_str().unwrap()]);
+        system("mount", &["-o", "ro", part, folder.to_str().unwrap()]);
         self.mount = Some(folder.to_owned());
     }
 
