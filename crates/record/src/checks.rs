@@ -5,12 +5,13 @@
 
 mod cut_short;
 mod depth;
+mod processor;
+mod reach;
 
 use fathom_stats::confidence_95;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, group_digits, per_second};
 use fathom_workload::{
-    Arrival, Backend, Caching, Direction, FileTask, Job, MinimumRates, Poisson, SetOperation,
-    Workload,
+    Arrival, Backend, Direction, FileTask, Job, MinimumRates, Poisson, SetOperation, Workload,
 };
 
 use crate::asked::{AskedRate, RateUnit, asked_rates};
@@ -84,12 +85,12 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
     }
     if evidence.kind == RunKind::Run {
         checks.extend([
-            in_memory(evidence),
-            unwritten_extents(evidence),
-            zeroes_read(evidence),
-            cache_served(evidence),
-            generator_headroom(evidence),
-            processor_limit(evidence),
+            reach::in_memory(evidence),
+            reach::unwritten_extents(evidence),
+            reach::zeroes_read(evidence),
+            reach::cache_served(evidence),
+            processor::generator_headroom(evidence),
+            processor::processor_limit(evidence),
         ]);
     }
     checks
@@ -517,187 +518,5 @@ fn stage_rate(result: &StageResult) -> f64 {
     per_second(
         result.workers.iter().map(WorkerStats::ios).sum(),
         result.measured,
-    )
-}
-
-/// What memory gives says nothing of storage, whether it is read or written.
-fn in_memory(evidence: &Evidence<'_>) -> Check {
-    let mut targets = evidence.targets.iter();
-    let found = targets.find_map(|target| Some((&target.path, target.in_memory.as_ref()?)));
-    let finding = found.map(|(path, memory)| match memory {
-        InMemory::FileSystem(kind) => {
-            format!("{path} is on {kind}, which keeps its files in memory: no storage is measured")
-        }
-        InMemory::Device(device) => {
-            format!("{path} is on {device}, which keeps its data in memory: no storage is measured")
-        }
-        InMemory::PageCache { device, file } => {
-            format!("{path} is on {device}, which goes through the page cache of {file}")
-        }
-    });
-    let remedy = match found {
-        Some((_, InMemory::PageCache { .. })) => {
-            "attach the loop device with `losetup --direct-io=on`, or measure the file system below"
-        }
-        _ => "name a target on the storage that is meant",
-    };
-    check(
-        "in-memory",
-        finding,
-        "no target is known to stand in memory",
-        remedy,
-    )
-}
-
-fn has_read(evidence: &Evidence<'_>) -> bool {
-    let mut all = jobs(evidence).filter(|(_, job, _)| job.features.operation.is_none());
-    all.any(|(_, _, workers)| workers.iter().any(|worker| worker.directions[0].is_some()))
-}
-
-fn unwritten_extents(evidence: &Evidence<'_>) -> Check {
-    let found = evidence
-        .targets
-        .iter()
-        .find(|target| target.unwritten_share.is_some_and(|share| share > 0.01));
-    let finding = found.filter(|_| has_read(evidence)).map(|target| {
-        let share = target.unwritten_share.unwrap_or_default() * 100.0;
-        format!(
-            "{share:.0} % of {} was never written: reading it reaches no device",
-            target.path
-        )
-    });
-    check(
-        "unwritten-extents",
-        finding,
-        "the files read are written throughout",
-        "write the file once, then read it",
-    )
-}
-
-/// Thin volumes, cloud disks and SSDs answer reads of what was never written, or was trimmed, without their media. Data may
-/// hold some blocks of zeroes; a tenth is more than most do.
-fn zeroes_read(evidence: &Evidence<'_>) -> Check {
-    let found = evidence.targets.iter().find_map(|target| {
-        let share = target.zeroes_share.filter(|share| *share > 0.1)?;
-        Some((&target.path, share * 100.0))
-    });
-    let finding = found.filter(|_| has_read(evidence)).map(|(path, share)| {
-        format!(
-            "{share:.0} % of the places looked at in {path} hold zeroes alone: what was never written, or was trimmed, is mostly read without the media"
-        )
-    });
-    check(
-        "zeroes-read",
-        finding,
-        "no device that was read holds zeroes in place of data",
-        "write the device once with data that is not zeroes (what is on it is lost), then read it",
-    )
-}
-
-/// Direct reads that the device never saw came from a cache. 5 % is left for counters read at other moments.
-fn cache_served(evidence: &Evidence<'_>) -> Check {
-    let finding = evidence.results.iter().find_map(|result| {
-        let stage = evidence.workload.stages.get(result.stage)?;
-        let direct = stage
-            .jobs
-            .iter()
-            .all(|job| job.caching == Caching::Direct && job.backend != Backend::Null);
-        // Operations on files stand in place of reads, and read nothing.
-        let reads = |worker: &&WorkerStats| {
-            let job = stage.jobs.get(worker.job);
-            job.is_some_and(|job| job.features.operation.is_none())
-        };
-        let workers: Vec<_> = result.workers.iter().filter(reads).collect();
-        let read = total_of(&workers, Direction::Read)?.bytes;
-        let device: u64 = result
-            .devices
-            .iter()
-            .map(|device| device.sectors[0] * 512)
-            .sum();
-        let judged = direct && !result.devices.is_empty() && read > 1 << 20;
-        (judged && device < read / 100 * 95).then(|| {
-            let share = (1.0 - device as f64 / read as f64) * 100.0;
-            format!(
-                "{}: {share:.0} % of the bytes read never reached a device",
-                result.name
-            )
-        })
-    });
-    let known = evidence
-        .results
-        .iter()
-        .any(|result| !result.devices.is_empty());
-    check(
-        "cache-served",
-        finding,
-        if known {
-            "the devices saw the bytes that were read"
-        } else {
-            "not judged: no block device under the targets is known"
-        },
-        "use direct I/O and data larger than the caches between",
-    )
-}
-
-/// A worker whose own user time takes most of a core measures itself, and workers that wait for one measure who has it.
-fn generator_headroom(evidence: &Evidence<'_>) -> Check {
-    let finding = jobs(evidence).find_map(|(_, job, workers)| {
-        (job.backend != Backend::Null)
-            .then(|| busy_worker(job, &workers).or_else(|| waiting_workers(job, &workers)))?
-    });
-    check(
-        "generator-headroom",
-        finding,
-        "the workers had processor time to spare",
-        "use a cheaper buffer content and more workers, but no more than processors, and end what else runs here",
-    )
-}
-
-fn busy_worker(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
-    let busy = workers.iter().find(|worker| {
-        worker.measured > Nanos::from_millis(100)
-            && worker.usage.user.get() > worker.measured.get() / 10 * 8
-    })?;
-    let share = busy.usage.user.get() as f64 / busy.measured.get() as f64 * 100.0;
-    Some(format!(
-        "{}: a worker spent {share:.0} % of its time in its own code",
-        job.name
-    ))
-}
-
-/// Where a fifth of the time is waited away, most latencies of storage that answers soon hold some of it.
-const MOST_WAITED: f64 = 0.2;
-
-fn waiting_workers(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
-    let share = WorkerStats::waited_share(workers.iter().copied())?;
-    (share > MOST_WAITED).then(|| {
-        format!(
-            "{}: {:.0} % of the workers' time went by in waiting for a processor",
-            job.name,
-            share * 100.0
-        )
-    })
-}
-
-/// What a limit of the container holds back for more than one time in twenty measures the limit: the 95th percentile of
-/// latency holds it too.
-const MOST_LIMITED: f64 = 0.05;
-
-fn processor_limit(evidence: &Evidence<'_>) -> Check {
-    let mut results = evidence.results.iter();
-    let finding = results.find(|result| result.limited_share > MOST_LIMITED);
-    let finding = finding.map(|result| {
-        format!(
-            "{}: the processor limit of this container held what runs in it back for {:.0} % of the time",
-            result.name,
-            result.limited_share * 100.0
-        )
-    });
-    check(
-        "processor-limit",
-        finding,
-        "no processor limit held the workers back for long",
-        "give the container more processor time (`cpu.max` of its control group, `--cpus`), end what else runs in it (the kernel \
-         counts its programs together), or ask for less I/O: these are the figures of the limit",
     )
 }

@@ -5,7 +5,8 @@
 use fathom_units::Nanos;
 use fathom_workload::{Arrival, Backend, Caching, Job};
 
-use super::{Evidence, MOST_LIMITED, MOST_WAITED, check, jobs};
+use super::processor::{MOST_LIMITED, MOST_WAITED};
+use super::{Evidence, check, jobs};
 use crate::{Check, RunKind, StageResult, WorkerStats};
 
 const LEAST_SHARE: f64 = 0.9;
