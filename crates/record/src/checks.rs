@@ -3,10 +3,13 @@
 //! Each check looks at measurements alone, so that it says the same of a run, of its replay and of a stored record.
 //! Thresholds stand beside the check that uses them, with their reason.
 
+mod clock;
 mod cut_short;
 mod depth;
 mod processor;
 mod reach;
+
+pub use clock::MachineClock;
 
 use fathom_stats::confidence_95;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, group_digits, per_second};
@@ -59,6 +62,8 @@ pub struct Evidence<'a> {
     pub kind: RunKind,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
+    /// The clock that workers read; `None`: nothing is known of it.
+    pub clock: Option<&'a MachineClock>,
 }
 
 /// Runs every check that applies, in a fixed order.
@@ -91,6 +96,7 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
             reach::cache_served(evidence),
             processor::generator_headroom(evidence),
             processor::processor_limit(evidence),
+            clock::clock_source(evidence),
         ]);
     }
     checks

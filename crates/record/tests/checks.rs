@@ -1,8 +1,11 @@
 //! Every check is provoked once and stays silent once.
 
+#[path = "checks/clock.rs"]
+mod clock;
+
 use fathom_record::{
-    Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, OpStats, RunKind, StageResult,
-    TargetFacts, WorkerStats, run_checks,
+    Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, MachineClock, OpStats, RunKind,
+    StageResult, TargetFacts, WorkerStats, run_checks,
 };
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::{
@@ -29,6 +32,7 @@ struct Run {
     results: Vec<StageResult>,
     targets: Vec<TargetFacts>,
     interrupted: bool,
+    clock: Option<MachineClock>,
 }
 
 impl Run {
@@ -39,6 +43,7 @@ impl Run {
             targets: &self.targets,
             kind,
             interrupted: self.interrupted,
+            clock: self.clock.as_ref(),
         }
     }
 }
@@ -82,6 +87,7 @@ fn run() -> Run {
             in_memory: None,
         }],
         interrupted: false,
+        clock: None,
     }
 }
 
