@@ -46,7 +46,7 @@ pub use clock::{
 pub use clock_test::{CounterReading, CounterTest, has_counter, test_counters};
 pub use credentials::{FileRights, become_user};
 pub use cycles::{CycleClock, clock_reading, prepare_cycle_clock};
-pub use extents::{ExtentShares, bytes_without_data, extent_shares};
+pub use extents::{ExtentShares, bytes_without_data, encoded_share, extent_shares};
 pub use file::{
     Access, Advice, Caching, Durability, Lifetime, OpenHow, advise, atomic_write_sizes, discard,
     drop_cache, free_space, get_attribute, lifetime_number, open, open_nonblocking, open_unnamed,

@@ -4,12 +4,14 @@
 //! Thresholds stand beside the check that uses them, with their reason.
 
 mod clock;
+mod contents;
 mod cut_short;
 mod depth;
 mod processor;
 mod reach;
 
 pub use clock::MachineClock;
+pub use contents::{Reduced, Reducing, compressible_note};
 
 use fathom_stats::confidence_95;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, group_digits, per_second};
@@ -47,6 +49,8 @@ pub struct TargetFacts {
     pub zeroes_share: Option<f64>,
     /// What of the machine's memory holds it; `None`: nothing that is known. The page cache is told of direct I/O alone.
     pub in_memory: Option<InMemory>,
+    /// What below it makes less of data that compresses or repeats; `None`: nothing that is known.
+    pub reducing: Option<Reducing>,
 }
 
 /// Everything the checks look at.
@@ -97,6 +101,7 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
             processor::generator_headroom(evidence),
             processor::processor_limit(evidence),
             clock::clock_source(evidence),
+            contents::data_compressibility(evidence),
         ]);
     }
     checks

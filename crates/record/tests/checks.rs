@@ -2,6 +2,8 @@
 
 #[path = "checks/clock.rs"]
 mod clock;
+#[path = "checks/contents.rs"]
+mod contents;
 
 use fathom_record::{
     Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, MachineClock, OpStats, RunKind,
@@ -85,6 +87,7 @@ fn run() -> Run {
             unwritten_share: Some(0.0),
             zeroes_share: None,
             in_memory: None,
+            reducing: None,
         }],
         interrupted: false,
         clock: None,

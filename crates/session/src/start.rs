@@ -3,7 +3,8 @@
 use fathom_engine::RunOutcome;
 use fathom_record::{
     EventSink, Evidence, MachineClock, PlannedStage, Record, RunKind, SCHEMA, StageResult,
-    TargetFacts, ToolRecord, resolved_workload, run_checks, stage_record, sweep_record, verdict,
+    TargetFacts, ToolRecord, compressible_note, resolved_workload, run_checks, stage_record,
+    sweep_record, verdict,
 };
 use fathom_runs::{RunStart, RunWriter, Store, StoreError, environment};
 use fathom_units::Nanos;
@@ -134,6 +135,7 @@ impl Start {
             notes.extend(clock_set(self.ahead_of_wall, now));
         }
         let checks = run_checks(&evidence);
+        notes.extend(compressible_note(&evidence, &checks));
         let stages = results
             .iter()
             .map(|result| stage_record(&workload.stages[result.stage], result));
