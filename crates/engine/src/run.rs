@@ -144,9 +144,15 @@ fn run_with(
             in_memory: store
                 .memory_under(index)
                 .filter(|memory| object.direct || !matches!(memory, InMemory::PageCache { .. })),
+            reducing: None,
         })
         .collect();
     run_stages(workload, options, &ready, stop, sink, &mut outcome)?;
+    for (index, object) in plan.targets.objects.iter().enumerate() {
+        if object.written {
+            outcome.facts.targets[index].reducing = store.reducing_under(index);
+        }
+    }
     unlink(workload, &plan);
     outcome.interrupted = stop.is_requested();
     Ok(outcome)

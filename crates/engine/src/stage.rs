@@ -38,10 +38,6 @@ use crate::{EngineError, RunOptions, StopFlag, calls, counters};
 /// How often the control thread looks at least.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
 
-/// What a reader of the figures is told where the counter was given up.
-const CLOCK_DEVIATED: &str = "the processor's counter and the kernel's clock disagreed (a virtual machine that was moved or \
-                              stopped does that): latencies around that moment are doubtful; run it again";
-
 /// One stage, or one repeat of it, to be run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StageRun<'a> {
@@ -656,11 +652,7 @@ impl StageRun<'_> {
             }
         }
         output.problem = output.problem.take().or(finished.problem);
-        let notes = &mut output.result.notes;
-        if finished.clock_deviated && !notes.iter().any(|note| note == CLOCK_DEVIATED) {
-            notes.push(CLOCK_DEVIATED.to_owned());
-        }
-        notes.extend(finished.handed_over);
+        output.result.notes.extend(finished.handed_over);
         output.lines.extend(finished.lines);
         output.result.workers.push(finished.stats);
     }

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use fathom_rawio::{self as rawio, Access, Durability, OpenHow};
-use fathom_record::InMemory;
+use fathom_record::{InMemory, Reducing};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{Caching, Job, OpenSync};
@@ -157,6 +157,14 @@ impl Store {
     /// What of the machine's memory is under an object; `None` where nothing is known to be.
     pub(crate) fn memory_under(&self, object: usize) -> Option<InMemory> {
         guard::memory_under(self.place(object)?)
+    }
+
+    /// What below an object is known to make less of what was written to it; a file system that compresses some files is asked
+    /// whether it did.
+    pub(crate) fn reducing_under(&self, object: usize) -> Option<Reducing> {
+        let by_kind = || guard::reducing_under(self.place(object)?);
+        let by_extents = || guard::reducing_file(&self.looked_at(object)?, self.place(object)?);
+        by_kind().or_else(by_extents)
     }
 
     /// Where an object stands: itself, or its directory; `None` where it is on no storage.

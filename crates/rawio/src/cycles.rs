@@ -98,6 +98,32 @@ pub fn prepare_cycle_clock() {
     first_pair();
 }
 
+/// What one reading of a worker's clock takes: the mean of the quickest of many rounds, so that a thread that had to wait
+/// for a processor meanwhile changes nothing. It takes 0.1 ms, or one round of a clock that is slower than that.
+pub fn clock_reading() -> Nanos {
+    const ROUNDS: u32 = 64;
+    const READINGS: u32 = 32;
+    const LONGEST: Nanos = Nanos::from_micros(100);
+    let any_rate = first_pair().map(|anchor| Rate {
+        anchor,
+        scale: 1 << 31,
+    });
+    let begun = Clock::now();
+    let mut quickest = Nanos::MAX;
+    for _ in 0..ROUNDS {
+        let start = Clock::now();
+        for _ in 0..READINGS {
+            std::hint::black_box(any_rate.map_or_else(kernel_clock, |rate| rate.at(cycles())));
+        }
+        let end = Clock::now();
+        quickest = quickest.min(end.saturating_sub(start));
+        if end.saturating_sub(begun) > LONGEST {
+            break;
+        }
+    }
+    Nanos::new(quickest.get().div_ceil(u64::from(READINGS)))
+}
+
 /// The clock of one worker.
 #[derive(Debug, Clone)]
 pub struct CycleClock {
@@ -269,6 +295,14 @@ mod tests {
         clock.hold(now);
         assert!(clock.has_deviated() && clock.is_kernels());
         assert!(clock.now() >= now);
+    }
+
+    /// A clock that traps into a hypervisor takes some 2 µs, one of a slow bus some 5.
+    #[test]
+    fn a_reading_takes_what_readings_take() {
+        let reading = clock_reading();
+        let within = Nanos::new(1)..Nanos::from_micros(20);
+        assert!(within.contains(&reading), "{reading}");
     }
 
     #[test]

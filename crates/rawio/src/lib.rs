@@ -40,13 +40,13 @@ pub use attributes::{may_read, may_write, touch};
 pub use buffer::map_large_allocations;
 pub use calls::{Calls, Submitter};
 pub use clock::{
-    Clock, ThreadUsage, ahead_of_wall, precise_timers, short_slices, sleep_until, thread_usage,
-    wall_clock,
+    Clock, ThreadUsage, ahead_of_wall, ahead_of_wall_clock, precise_timers, short_slices,
+    sleep_until, thread_usage, wall_clock,
 };
 pub use clock_test::{CounterReading, CounterTest, has_counter, test_counters};
 pub use credentials::{FileRights, become_user};
-pub use cycles::{CycleClock, prepare_cycle_clock};
-pub use extents::{ExtentShares, bytes_without_data, extent_shares};
+pub use cycles::{CycleClock, clock_reading, prepare_cycle_clock};
+pub use extents::{ExtentShares, bytes_without_data, encoded_share, extent_shares};
 pub use file::{
     Access, Advice, Caching, Durability, Lifetime, OpenHow, advise, atomic_write_sizes, discard,
     drop_cache, free_space, get_attribute, lifetime_number, open, open_nonblocking, open_unnamed,

@@ -3,10 +3,15 @@
 //! Each check looks at measurements alone, so that it says the same of a run, of its replay and of a stored record.
 //! Thresholds stand beside the check that uses them, with their reason.
 
+mod clock;
+mod contents;
 mod cut_short;
 mod depth;
 mod processor;
 mod reach;
+
+pub use clock::MachineClock;
+pub use contents::{Reduced, Reducing, compressible_note};
 
 use fathom_stats::confidence_95;
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, group_digits, per_second};
@@ -44,6 +49,8 @@ pub struct TargetFacts {
     pub zeroes_share: Option<f64>,
     /// What of the machine's memory holds it; `None`: nothing that is known. The page cache is told of direct I/O alone.
     pub in_memory: Option<InMemory>,
+    /// What below it makes less of data that compresses or repeats; `None`: nothing that is known.
+    pub reducing: Option<Reducing>,
 }
 
 /// Everything the checks look at.
@@ -59,6 +66,8 @@ pub struct Evidence<'a> {
     pub kind: RunKind,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
+    /// The clock that workers read; `None`: nothing is known of it.
+    pub clock: Option<&'a MachineClock>,
 }
 
 /// Runs every check that applies, in a fixed order.
@@ -91,6 +100,8 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
             reach::cache_served(evidence),
             processor::generator_headroom(evidence),
             processor::processor_limit(evidence),
+            clock::clock_source(evidence),
+            contents::data_compressibility(evidence),
         ]);
     }
     checks

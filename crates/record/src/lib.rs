@@ -20,7 +20,10 @@ mod repeats;
 mod sweep;
 
 pub use build::{latency_record, stage_record, total_of, total_of_seconds};
-pub use checks::{Evidence, InMemory, TargetFacts, run_checks, verdict};
+pub use checks::{
+    Evidence, InMemory, MachineClock, Reduced, Reducing, TargetFacts, compressible_note,
+    run_checks, verdict,
+};
 pub use document::{
     Check, CpuRecord, DetailRecord, DeviceCountersRecord, DirectionRecord, EmulationRecord,
     ErrorRecord, HostRecord, HostsRecord, IntervalDirection, IntervalRecord, JobRecord,

@@ -1,8 +1,13 @@
 //! Every check is provoked once and stays silent once.
 
+#[path = "checks/clock.rs"]
+mod clock;
+#[path = "checks/contents.rs"]
+mod contents;
+
 use fathom_record::{
-    Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, OpStats, RunKind, StageResult,
-    TargetFacts, WorkerStats, run_checks,
+    Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, MachineClock, OpStats, RunKind,
+    StageResult, TargetFacts, WorkerStats, run_checks,
 };
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::{
@@ -29,6 +34,7 @@ struct Run {
     results: Vec<StageResult>,
     targets: Vec<TargetFacts>,
     interrupted: bool,
+    clock: Option<MachineClock>,
 }
 
 impl Run {
@@ -39,6 +45,7 @@ impl Run {
             targets: &self.targets,
             kind,
             interrupted: self.interrupted,
+            clock: self.clock.as_ref(),
         }
     }
 }
@@ -80,8 +87,10 @@ fn run() -> Run {
             unwritten_share: Some(0.0),
             zeroes_share: None,
             in_memory: None,
+            reducing: None,
         }],
         interrupted: false,
+        clock: None,
     }
 }
 

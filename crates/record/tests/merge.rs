@@ -93,6 +93,7 @@ fn record(host: &str, did: &Did<'_>) -> Record {
         results: &results,
         targets: &[],
         kind: RunKind::Run,
+        clock: None,
         interrupted: false,
     });
     Record {

@@ -127,7 +127,7 @@ fn record(stages: Vec<StageRecord>) -> Record {
         started_unix_ns: 0,
         workload: serde_json::json!({"stage": [{"name": "mix", "job": [{"name": "reader", "depth": 32}]}]}),
         design: serde_json::Value::Null,
-        environment: serde_json::json!({"kernel": "6.1"}),
+        environment: serde_json::json!({"kernel": "6.1", "clock_reading_ns": 20}),
         stages,
         sweep: None,
         checks: vec![passed],
@@ -173,7 +173,7 @@ fn crossed(comparison: &Comparison, threshold: &str) -> Vec<String> {
 fn a_change_stands_beside_its_figures() {
     let mut slower = plain(8_000, 900_000);
     slower.workload["stage"][0]["job"][0]["depth"] = serde_json::json!(64);
-    slower.environment = serde_json::json!({"kernel": "6.2"});
+    slower.environment = serde_json::json!({"kernel": "6.2", "clock_reading_ns": 21});
     let failed = Check {
         id: "cached-reads".into(),
         passed: false,

@@ -2,8 +2,9 @@
 
 use fathom_engine::RunOutcome;
 use fathom_record::{
-    EventSink, Evidence, PlannedStage, Record, RunKind, SCHEMA, StageResult, TargetFacts,
-    ToolRecord, resolved_workload, run_checks, stage_record, sweep_record, verdict,
+    EventSink, Evidence, MachineClock, PlannedStage, Record, RunKind, SCHEMA, StageResult,
+    TargetFacts, ToolRecord, compressible_note, resolved_workload, run_checks, stage_record,
+    sweep_record, verdict,
 };
 use fathom_runs::{RunStart, RunWriter, Store, StoreError, environment};
 use fathom_units::Nanos;
@@ -21,6 +22,8 @@ pub struct Start {
     started_unix_ns: u64,
     design: Option<String>,
     environment: Value,
+    /// What the run's clock was ahead of the wall clock, in ns.
+    ahead_of_wall: i64,
 }
 
 /// What came of it.
@@ -71,7 +74,8 @@ impl Start {
             stored: false,
             started_unix_ns: fathom_rawio::wall_clock(),
             design: design.map(|(_, text)| text),
-            environment: environment(),
+            environment: environment_of(kind),
+            ahead_of_wall: fathom_rawio::ahead_of_wall_clock(),
         }
     }
 
@@ -107,7 +111,7 @@ impl Start {
         let Outcome {
             mut results,
             targets,
-            notes,
+            mut notes,
             interrupted,
             design,
         } = outcome;
@@ -117,14 +121,21 @@ impl Start {
             results.retain(|result| result.measured > Nanos::ZERO);
         }
         let workload = resolved_workload(&input.workload, &results);
+        let clock = MachineClock::of(&self.environment);
         let evidence = Evidence {
             workload: &workload,
             results: &results,
             targets: &targets,
             kind: self.kind,
             interrupted,
+            clock: clock.as_ref(),
         };
+        if self.kind == RunKind::Run {
+            let now = fathom_rawio::ahead_of_wall_clock();
+            notes.extend(clock_set(self.ahead_of_wall, now));
+        }
         let checks = run_checks(&evidence);
+        notes.extend(compressible_note(&evidence, &checks));
         let stages = results
             .iter()
             .map(|result| stage_record(&workload.stages[result.stage], result));
@@ -148,6 +159,29 @@ impl Start {
             interrupted,
         }
     }
+}
+
+/// The machine; of a real run also what its clock takes, which a prediction does not read.
+fn environment_of(kind: RunKind) -> Value {
+    let mut environment = environment();
+    if kind == RunKind::Run {
+        environment["clock_reading_ns"] = fathom_rawio::clock_reading().get().into();
+    }
+    environment
+}
+
+/// The note that the wall clock was set during the run, from what the run's clock was ahead of it before and after. Hosts are
+/// kept within some milliseconds; a reading that had to wait for a processor is less than that off.
+fn clock_set(before: i64, after: i64) -> Option<String> {
+    const LEAST: Nanos = Nanos::from_millis(10);
+    let moved = Nanos::new(after.abs_diff(before));
+    let way = if after < before { "forward" } else { "back" };
+    (moved >= LEAST).then(|| {
+        format!(
+            "the wall clock went {way} by {moved} beside the run's clock (it was set, or the machine slept): times of day in this \
+             record and in logs do not fit together; latencies and rates do not depend on it"
+        )
+    })
 }
 
 /// The note that a run is not stored, why, and what to do.
@@ -217,5 +251,34 @@ fn places(input: &Input) -> String {
         [path] => (*path).to_owned(),
         [first, second] => format!("{first} and {second}"),
         several => format!("{} and {} other targets", several[0], several.len() - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wall_clock_that_was_set_is_told() {
+        const AHEAD: i64 = -1_700_000_000_000_000_000;
+        let told = |moved: i64| clock_set(AHEAD, AHEAD + moved);
+        assert_eq!(told(0), None);
+        assert_eq!(told(-9_000_000), None);
+        let said = |moved, words: &str| {
+            let told = told(moved).unwrap_or_default();
+            assert!(
+                told.starts_with(&format!("the wall clock went {words} ")),
+                "{told}"
+            );
+        };
+        said(-1_500_000_000, "forward by 1.5 s");
+        said(20_000_000, "back by 20 ms");
+    }
+
+    #[test]
+    fn a_real_run_knows_what_its_clock_takes() {
+        let of = |kind| MachineClock::of(&environment_of(kind));
+        assert!(of(RunKind::Run).is_some_and(|clock| clock.reading > Nanos::ZERO));
+        assert_eq!(of(RunKind::Predict), None);
     }
 }

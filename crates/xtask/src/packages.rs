@@ -10,6 +10,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("fio", "fio"),
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.xfs", "xfsprogs"),
+    ("mkfs.btrfs", "btrfs-progs"),
     ("losetup", "mount"),
     ("sfdisk", "fdisk"),
     ("mkswap", "util-linux"),

@@ -11,6 +11,7 @@
 mod device;
 mod memory;
 mod mounts;
+mod reducing;
 mod signature;
 
 use std::fs::{self, File};
@@ -23,6 +24,7 @@ use fathom_rawio::{self as rawio, Access, Caching, Durability, OpenHow};
 pub(crate) use device::{BlockDevice, DeviceNumber, all_devices};
 pub(crate) use memory::memory_under;
 pub(crate) use mounts::{Mount, mount_over};
+pub(crate) use reducing::{reducing_file, reducing_under};
 
 use crate::{EngineError, Refusal};
 

@@ -59,6 +59,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             ));
         }
         self.stats.started = self.measure_start.saturating_sub(self.stage_start);
+        self.stats.clock_deviated = self.clock.has_deviated();
         let phase = phase(self.measuring);
         let end = self.boundaries.interval_end;
         self.parts.handover.finish(end, until, phase);
@@ -70,7 +71,6 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             shortfall: self.judge.and_then(|judge| judge.shortfall()),
             problem: leftover.problem,
             lines: leftover.lines,
-            clock_deviated: self.clock.has_deviated(),
             handed_over: handed_over::note(self.parts.job, self.parts.backend, self.parts.worker),
         }
     }

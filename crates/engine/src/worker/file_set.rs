@@ -573,6 +573,7 @@ impl<'a> SetWorker<'a> {
             self.stats.usage = usage_since(self.usage_start);
         }
         self.stats.started = self.measure_start.saturating_sub(self.stage_start);
+        self.stats.clock_deviated = self.clock.has_deviated();
         let phase = phase(self.measuring);
         let end = self.boundaries.interval_end;
         self.parts.handover.finish(end, until, phase);
@@ -585,7 +586,6 @@ impl<'a> SetWorker<'a> {
             shortfall: None,
             problem: None,
             lines: Vec::new(),
-            clock_deviated: self.clock.has_deviated(),
             handed_over: None,
         }
     }

@@ -173,8 +173,6 @@ pub(crate) struct Finished {
     pub(crate) problem: Option<EngineError>,
     /// What its source has to say.
     pub(crate) lines: Vec<String>,
-    /// Whether the processor's counter disagreed with the kernel's clock and was given up.
-    pub(crate) clock_deviated: bool,
     /// What is to be said of its writes where kernel threads did them.
     pub(crate) handed_over: Option<String>,
 }

@@ -10,6 +10,9 @@ use crate::repeats::stages_with_repeats;
 /// Measured times within this share of each other are alike.
 const ALIKE: f64 = 0.05;
 
+/// The key of a machine that is measured.
+const CLOCK_READING: &str = "clock_reading_ns";
+
 /// Sentences on what makes `other` no equal partner of `base`; at most `most` keys of each document are named.
 pub(super) fn doubts(base: &Record, other: &Record, most: usize) -> Vec<String> {
     let mut doubts = Vec::new();
@@ -27,8 +30,8 @@ pub(super) fn doubts(base: &Record, other: &Record, most: usize) -> Vec<String> 
     let real = |record: &Record| record.kind != RunKind::Predict;
     // Virtual time goes alike on every machine.
     if real(base) || real(other) {
-        let environments = [&base.environment, &other.environment];
-        let found = differences(environments[0], environments[1]);
+        let [machine, other] = [machine(base), machine(other)];
+        let found = differences(&machine, &other);
         if !found.is_empty() {
             doubts.push(format!("other machines: {}", in_words(&found, most)));
         }
@@ -101,6 +104,20 @@ fn document(what: &str, pair: [&Value; 2], most: usize, doubts: &mut Vec<String>
             }
         }
     }
+}
+
+/// The machine of a record without what was measured of it, which is never twice the same.
+fn machine(record: &Record) -> Value {
+    let mut machine = record.environment.clone();
+    let hosts = machine.get_mut("hosts").and_then(Value::as_object_mut);
+    let each = hosts.into_iter().flat_map(|hosts| hosts.values_mut());
+    for one in each.filter_map(Value::as_object_mut) {
+        one.remove(CLOCK_READING);
+    }
+    if let Some(machine) = machine.as_object_mut() {
+        machine.remove(CLOCK_READING);
+    }
+    machine
 }
 
 fn kind_words(kind: RunKind) -> &'static str {
