@@ -3,6 +3,8 @@
 //! Each check looks at measurements alone, so that it says the same of a run, of its replay and of a stored record.
 //! Thresholds stand beside the check that uses them, with their reason.
 
+mod background;
+mod changed;
 mod cut_short;
 mod depth;
 mod processor;
@@ -44,6 +46,9 @@ pub struct TargetFacts {
     pub zeroes_share: Option<f64>,
     /// What of the machine's memory holds it; `None`: nothing that is known. The page cache is told of direct I/O alone.
     pub in_memory: Option<InMemory>,
+    /// What of it, or of the devices below it, was another after the last stage than before the first, each in words that name
+    /// both; `None`: nothing could be looked at. What several targets have below them is told of the first.
+    pub changes: Option<Vec<String>>,
 }
 
 /// Everything the checks look at.
@@ -91,6 +96,8 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
             reach::cache_served(evidence),
             processor::generator_headroom(evidence),
             processor::processor_limit(evidence),
+            background::background_io(evidence),
+            changed::device_changed(evidence),
         ]);
     }
     checks
