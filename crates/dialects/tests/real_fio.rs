@@ -106,6 +106,7 @@ fn results(input: &FioInput, devices: &[DeviceCounters]) -> Vec<StageResult> {
             .collect(),
         intervals: Vec::new(),
         storage: BTreeMap::new(),
+        others: None,
         devices: devices.to_vec(),
         limited_share: 0.0,
         notes: Vec::new(),

@@ -272,6 +272,7 @@ impl Serving<'_> {
             workers,
             intervals: Vec::new(),
             storage: storage_rows(&pace.storage, pace.since_start(now)),
+            others: None,
             devices: Vec::new(),
             limited_share: 0.0,
             notes,

@@ -445,6 +445,7 @@ mod tests {
             workers: vec![worker],
             intervals: Vec::new(),
             storage: BTreeMap::new(),
+            others: None,
             devices: Vec::new(),
             limited_share: 0.0,
             notes: Vec::new(),

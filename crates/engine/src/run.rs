@@ -14,9 +14,11 @@ use crate::file_sets::{FileSets, clean};
 use crate::gate::Gate;
 use crate::holes::Holes;
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
+use crate::outside::writes_go_to_devices;
 use crate::parents::Parents;
 use crate::preflight::{Plan, RingProbe, layout_range, preflight_with};
 use crate::stage::{StageOutput, StageRun};
+use crate::standing::Standing;
 use crate::store::Store;
 use crate::targets::Kind;
 use crate::tolerance::Tolerance;
@@ -145,13 +147,19 @@ fn run_with(
                 .memory_under(index)
                 .filter(|memory| object.direct || !matches!(memory, InMemory::PageCache { .. })),
             reducing: None,
+            changes: None,
         })
         .collect();
+    let standing = Standing::now(workload, &plan.targets);
     run_stages(workload, options, &ready, stop, sink, &mut outcome)?;
     for (index, object) in plan.targets.objects.iter().enumerate() {
         if object.written {
             outcome.facts.targets[index].reducing = store.reducing_under(index);
         }
+    }
+    let changes = standing.changes().into_iter();
+    for (facts, changes) in outcome.facts.targets.iter_mut().zip(changes) {
+        facts.changes = changes;
     }
     unlink(workload, &plan);
     outcome.interrupted = stop.is_requested();
@@ -278,6 +286,7 @@ fn run_stages(
             tolerance: &tolerance,
             stop,
             uring: plan.uring,
+            writes_to_devices: writes_go_to_devices(workload, planned.stage, &plan.targets),
             gate: ready.gate.map(|gate| (gate, plan.stages.len())),
         };
         let fits = trace::check_recorded(workload, planned.stage);

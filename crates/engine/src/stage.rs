@@ -8,7 +8,7 @@ use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use fathom_rawio::{self as rawio, Clock};
-use fathom_record::{Began, DeviceCounters, Event, EventSink, StageResult, WorkerStats};
+use fathom_record::{Began, Event, EventSink, OtherIo, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_verify::directions_follow_time;
 use fathom_workload::generator::{
@@ -20,20 +20,21 @@ use crate::collect::Collector;
 use crate::failures::{io_error, too_slow};
 use crate::file_sets::{FileSets, SetStart};
 use crate::gate::{self, Gate, Upcoming};
-use crate::held_back::{self, HeldBack};
 use crate::interval::{Handover, IntervalSet, Message, sets_per_worker};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::order::Order;
+use crate::outside::{Outside, Span};
 use crate::start::{IoStart, Start};
 use crate::steady::SteadyWatch;
 use crate::store::Store;
+use crate::survey::are_on_each_other;
 use crate::targets::JobTargets;
 use crate::timing::{Begin, Gauge, INTERVAL, Times};
 use crate::tolerance::Tolerance;
 use crate::validation::KeyMaps;
 use crate::verification::verification;
 use crate::worker::{Finished, Flows, Parts, PlacedSet, SetParts, WarmUps};
-use crate::{EngineError, RunOptions, StopFlag, calls, counters};
+use crate::{EngineError, RunOptions, StopFlag, calls};
 
 /// How often the control thread looks at least.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
@@ -64,6 +65,8 @@ pub(crate) struct StageRun<'a> {
     pub(crate) stop: &'a StopFlag,
     /// What jobs that ask for io_uring get.
     pub(crate) uring: Backend,
+    /// Whether all that the run has written by its end went straight to block devices.
+    pub(crate) writes_to_devices: bool,
     /// Who says when it begins, and how many stages and repeats there are; `None`: as soon as it can.
     pub(crate) gate: Option<(&'a dyn Gate, usize)>,
 }
@@ -497,8 +500,7 @@ impl StageRun<'_> {
         let lead = times.origin.saturating_sub(times.start);
         let began_unix_ns = unix_ns_of(times.start);
         let started_unix_ns = began_unix_ns + lead.get();
-        let outside = || (counters::read(&names), HeldBack::now());
-        let mut before = outside();
+        let (start, mut measured) = (Outside::now(&names), None);
         for go in ways.goes {
             // A worker that is gone has panicked; joining it says so.
             let _ = go.send(times);
@@ -521,7 +523,7 @@ impl StageRun<'_> {
         loop {
             let now = Clock::now();
             if counted_from < times.origin && now >= times.origin {
-                before = outside();
+                measured = Some(Outside::now(&names));
                 counted_from = now;
             }
             let wake = collector.next_show().min(now + LOOK_EVERY);
@@ -551,11 +553,16 @@ impl StageRun<'_> {
         let over = ended.saturating_sub(counted_from);
         let mut output = self.empty_output(started_unix_ns);
         output.tell_late(ways.begin.late);
-        let after = outside();
+        let span = Span {
+            start,
+            measured,
+            end: Outside::now(&names),
+        };
         for finished in threads.into_iter().filter_map(joined) {
             self.take_finished(finished, &mut output);
         }
-        tell_outside(&mut output.result, (&before, &after), over);
+        span.tell(&mut output.result, over);
+        output.result.others = self.others(&names, &span, over);
         self.tell_failed(order, sink);
         steady.finish(&mut output.result.workers);
         collector.finish(&mut output.result, sink);
@@ -592,6 +599,7 @@ impl StageRun<'_> {
             workers: Vec::new(),
             intervals: Vec::new(),
             storage: std::collections::BTreeMap::new(),
+            others: None,
             devices: Vec::new(),
             limited_share: 0.0,
             notes: Vec::new(),
@@ -680,16 +688,17 @@ impl StageRun<'_> {
         names.dedup();
         names
     }
-}
 
-/// What was counted outside the program, at a moment: by devices, and of what held it back.
-type Outside = (Vec<DeviceCounters>, HeldBack);
-
-/// Tells what happened outside between two moments, `over` apart.
-fn tell_outside(result: &mut StageResult, (before, after): (&Outside, &Outside), over: Nanos) {
-    result.devices = counters::between(&before.0, &after.0, over);
-    let workers = result.workers.len();
-    result.limited_share = after.1.limited_share_since(&before.1, over, workers);
-    result.notes.extend(after.1.notes_since(&before.1, over));
-    result.notes.extend(held_back::waits(&result.workers));
+    /// What the devices did for others. Not told where other hosts begin together with this one: their runs may be on this
+    /// machine, and on these devices.
+    fn others(&self, names: &[String], span: &Span, over: Nanos) -> Option<OtherIo> {
+        if self.gate.is_some() || are_on_each_other(names) {
+            return None;
+        }
+        let others = span.others(over)?;
+        Some(OtherIo {
+            writes_known: self.writes_to_devices,
+            ..others
+        })
+    }
 }

@@ -3,6 +3,8 @@
 //! Each check looks at measurements alone, so that it says the same of a run, of its replay and of a stored record.
 //! Thresholds stand beside the check that uses them, with their reason.
 
+mod background;
+mod changed;
 mod cliff;
 mod clock;
 mod contents;
@@ -54,6 +56,9 @@ pub struct TargetFacts {
     pub in_memory: Option<InMemory>,
     /// What below it makes less of data that compresses or repeats; `None`: nothing that is known.
     pub reducing: Option<Reducing>,
+    /// What of it, or of the devices below it, was another after the last stage than before the first, each in words that name
+    /// both; `None`: nothing could be looked at. What several targets have below them is told of the first.
+    pub changes: Option<Vec<String>>,
 }
 
 /// Everything the checks look at.
@@ -107,6 +112,8 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
             processor::processor_limit(evidence),
             clock::clock_source(evidence),
             contents::data_compressibility(evidence),
+            background::background_io(evidence),
+            changed::device_changed(evidence),
         ]);
     }
     checks

@@ -34,7 +34,7 @@ pub use event::{Event, EventSink, Ignore, IoFailure, Phase, WRONG_DATA};
 pub use io_log::{DurationSum, LogChunk, LogHistogram, LogWindow, LoggedIo, WindowSums};
 pub use measure::{
     BATCH_LEVELS, Began, CheckTimes, DEPTH_LEVELS, DeviceCounters, EndReason, FailedOperation,
-    HalfSecond, IntervalStats, IoErrors, OpStats, OutsideCalls, SetStats, StageResult,
+    HalfSecond, IntervalStats, IoErrors, OpStats, OtherIo, OutsideCalls, SetStats, StageResult,
     SteadyOutcome, Usage, WorkerStats, batch_level, depth_level, repeat_name,
 };
 pub use merge::{HostClock, HostPart, MergeError, MissingHost, host_of, merge, merged_latency};

@@ -449,6 +449,24 @@ pub struct DeviceCounters {
     pub over: Nanos,
 }
 
+/// I/O of other programs on the devices under the targets while a stage was measured. Reads come first in each pair, then
+/// writes; whole devices are meant, and all of them together.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OtherIo {
+    /// Kernel names of the devices.
+    pub devices: Vec<String>,
+    /// Bytes that the devices moved for the run itself.
+    pub own: [u64; 2],
+    /// Bytes that they moved beside those.
+    pub bytes: [u64; 2],
+    /// I/Os that they completed, whoever asked for them.
+    pub ios: [u64; 2],
+    /// Whether bytes written beside the run's own are those of others: a file system and the page cache add some of theirs.
+    pub writes_known: bool,
+    /// Length of the observation.
+    pub over: Nanos,
+}
+
 /// Name of a repeat of a stage, counted from 1: the stage's own, then `stage #2`, `stage #3`.
 pub fn repeat_name(stage: &str, repeat: u32) -> String {
     match repeat {
@@ -485,6 +503,8 @@ pub struct StageResult {
     pub intervals: Vec<IntervalStats>,
     /// Modelled parts (predictions): by name.
     pub storage: BTreeMap<String, crate::StorageRecord>,
+    /// What the devices under the targets did for other programs; `None` in predictions, and where that cannot be told.
+    pub others: Option<OtherIo>,
     /// Real devices under the targets.
     pub devices: Vec<DeviceCounters>,
     /// Share (0 to 1) of the time measured for which a processor limit (control group) held the workers back, of the

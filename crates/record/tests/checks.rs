@@ -6,7 +6,7 @@ mod clock;
 mod contents;
 
 use fathom_record::{
-    Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, MachineClock, OpStats, RunKind,
+    Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, MachineClock, OpStats, OtherIo, RunKind,
     StageResult, TargetFacts, WorkerStats, run_checks,
 };
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
@@ -72,6 +72,7 @@ fn run() -> Run {
         workers: vec![worker],
         intervals: vec![],
         storage: std::collections::BTreeMap::new(),
+        others: None,
         devices: vec![DeviceCounters {
             name: "vdb".into(),
             sectors: [40_000 * 8, 0],
@@ -91,6 +92,7 @@ fn run() -> Run {
             zeroes_share: None,
             in_memory: None,
             reducing: None,
+            changes: Some(vec![]),
         }],
         interrupted: false,
         clock: None,
@@ -331,6 +333,46 @@ fn a_processor_limit_is_told_where_it_took_much() {
     let limited = |run: &mut Run| run.results[0].limited_share = 0.06;
     check(Some("processor-limit"), limited);
     check_of(RunKind::Predict, None, limited);
+}
+
+#[test]
+fn io_of_other_programs_is_told_where_it_took_much() {
+    let others = |mib: u64| {
+        move |run: &mut Run| {
+            run.results[0].others = Some(OtherIo {
+                devices: vec!["vdb".to_owned()],
+                own: [40_000 * 4096, 0],
+                bytes: [mib << 20, 0],
+                ios: [40_000, 0],
+                writes_known: true,
+                over: Nanos::new(10 * SECOND),
+            });
+        }
+    };
+    check(None, others(9));
+    check(Some("background-io"), others(90));
+    check_of(RunKind::Predict, None, others(90));
+}
+
+#[test]
+fn what_is_not_what_was_there_at_the_start_is_told() {
+    let change = |key: &str| format!("vdb: `{key}` was `1`, is `2`");
+    check(Some("device-changed"), |run| {
+        run.targets[0].changes = Some(vec![change("ro")]);
+    });
+    let evidence = |changes: Option<Vec<String>>| {
+        let mut run = run();
+        run.targets[0].changes = changes;
+        let mut checks = run_checks(&run.evidence(RunKind::Run)).into_iter();
+        let found = checks.find(|check| check.id == "device-changed");
+        found.expect("it is looked at").evidence
+    };
+    let many = ["a", "b", "c", "d", "e"].map(change).to_vec();
+    let expected =
+        "vdb: `a` was `1`, is `2`; vdb: `b` was `1`, is `2`; vdb: `c` was `1`, is `2`; 2 more";
+    assert_eq!(evidence(Some(many)), expected);
+    assert!(evidence(None).starts_with("not judged"));
+    check(None, |run| run.targets[0].changes = None);
 }
 
 #[test]

@@ -80,6 +80,7 @@ fn result(did: &Did<'_>) -> StageResult {
         intervals: seconds.collect(),
         workers: vec![worker],
         storage: BTreeMap::new(),
+        others: None,
         devices: vec![],
         limited_share: 0.0,
         notes: vec![],

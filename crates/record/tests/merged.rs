@@ -37,6 +37,7 @@ fn result(measured: u64, workers: Vec<WorkerStats>) -> StageResult {
         workers,
         intervals: vec![],
         storage: BTreeMap::new(),
+        others: None,
         devices: vec![],
         limited_share: 0.0,
         notes: vec![],

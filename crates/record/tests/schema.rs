@@ -171,6 +171,7 @@ fn record() -> Record {
             set: worker().set,
         }],
         storage: BTreeMap::from([("db1/data".to_owned(), modelled())]),
+        others: None,
         devices: vec![DeviceCounters {
             name: "vdb".to_owned(),
             over: Nanos::from_secs(10),

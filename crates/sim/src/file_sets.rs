@@ -309,6 +309,7 @@ impl<'a, 'r> SetRun<'a, 'r> {
             workers,
             intervals,
             storage,
+            others: None,
             devices: Vec::new(),
             limited_share: 0.0,
             notes: Vec::new(),

@@ -436,6 +436,7 @@ impl<'a> Run<'a> {
             workers: workers.map(|volume| volume.finish(interrupted)).collect(),
             intervals,
             storage,
+            others: None,
             devices: Vec::new(),
             limited_share: 0.0,
             notes: Vec::new(),

@@ -147,6 +147,7 @@ fn the_table_has_the_scripts_columns() {
         }],
         intervals: Vec::new(),
         storage: BTreeMap::new(),
+        others: None,
         devices: Vec::new(),
         limited_share: 0.0,
         notes: Vec::new(),

@@ -286,6 +286,7 @@ fn result(latencies: &[(u64, u64)]) -> StageResult {
         }],
         intervals: Vec::new(),
         storage: BTreeMap::new(),
+        others: None,
         devices: Vec::new(),
         limited_share: 0.0,
         notes: Vec::new(),

@@ -67,6 +67,13 @@ impl BlockDevice {
         Ok(Self::at(number, directory))
     }
 
+    /// The device of a kernel name.
+    pub(crate) fn named(name: &str) -> io::Result<Self> {
+        let number = fs::read_to_string(format!("/sys/class/block/{name}/dev"))?;
+        let number = DeviceNumber::parse(&number);
+        Self::find(number.ok_or_else(|| io::Error::other("its number is none"))?)
+    }
+
     fn at(number: DeviceNumber, directory: PathBuf) -> Self {
         let name = directory
             .file_name()
@@ -81,10 +88,7 @@ impl BlockDevice {
     /// The whole devices that it is made of; none where it stands on no other.
     pub(crate) fn parts(&self) -> Vec<Self> {
         let names = names_in(&self.directory.join("slaves"));
-        let found = names.iter().filter_map(|name| {
-            let number = fs::read_to_string(format!("/sys/class/block/{name}/dev")).ok()?;
-            Self::find(DeviceNumber::parse(&number)?).ok()
-        });
+        let found = names.iter().filter_map(|name| Self::named(name).ok());
         found.map(|part| part.parent().unwrap_or(part)).collect()
     }
 
@@ -225,10 +229,7 @@ fn names_in(directory: &Path) -> Vec<String> {
 pub(crate) fn all_devices() -> Vec<BlockDevice> {
     let names = names_in(Path::new("/sys/block")).into_iter();
     names
-        .filter_map(|name| {
-            let number = fs::read_to_string(format!("/sys/block/{name}/dev")).ok()?;
-            BlockDevice::find(DeviceNumber::parse(&number)?).ok()
-        })
+        .filter_map(|name| BlockDevice::named(&name).ok())
         .collect()
 }
 

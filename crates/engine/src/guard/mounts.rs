@@ -10,7 +10,7 @@ use super::device::DeviceNumber;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     /// The device's own number, where the kernel gives it.
-    number: Option<DeviceNumber>,
+    pub(crate) number: Option<DeviceNumber>,
     /// What was mounted, where it is a block device.
     source: Option<DeviceNumber>,
     /// Where.
@@ -19,6 +19,8 @@ pub(crate) struct Mount {
     pub(crate) kind: String,
     /// Options of the mount, such as `rw,relatime`.
     pub(crate) options: String,
+    /// Those of the file system itself, which all its mounts have in common.
+    pub(crate) system_options: String,
 }
 
 impl Mount {
@@ -43,6 +45,7 @@ fn parse_mount(line: &str) -> Option<Mount> {
     let mut after = after.split(' ');
     let kind = after.next()?.to_owned();
     let source = unescape(after.next()?);
+    let system_options = after.next().unwrap_or_default().to_owned();
     Some(Mount {
         number: DeviceNumber::parse(number),
         source: source
@@ -52,6 +55,7 @@ fn parse_mount(line: &str) -> Option<Mount> {
         place,
         kind,
         options,
+        system_options,
     })
 }
 
@@ -159,6 +163,7 @@ mod tests {
             ("/mnt/my disk", "ext3")
         );
         assert_eq!(mount.options, "rw,noatime");
+        assert_eq!(mount.system_options, "rw");
         assert!(mount.is_on(DeviceNumber::from_packed(98 << 8 | 1)));
         assert!(!mount.is_on(DeviceNumber::from_packed(98 << 8)));
         assert_eq!(parse_mount("nonsense"), None);
@@ -172,6 +177,7 @@ mod tests {
             place: place.to_owned(),
             kind: "btrfs".to_owned(),
             options: "rw".to_owned(),
+            system_options: String::new(),
         };
         let [root, hidden, data] =
             [1, 2, 3].map(|minor| Some(DeviceNumber::from_packed(8 << 8 | minor)));

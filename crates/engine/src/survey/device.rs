@@ -60,18 +60,35 @@ pub fn block_devices() -> Vec<DeviceFacts> {
 
 /// The whole devices below what stands at `place`, the nearest first.
 pub(super) fn below(place: &Path) -> Vec<DeviceFacts> {
-    let mut found: Vec<DeviceFacts> = Vec::new();
-    let mut next: Vec<BlockDevice> = whole_device_under(place).into_iter().collect();
+    whole_device_under(place)
+        .map(|nearest| stack(nearest).iter().map(facts).collect())
+        .unwrap_or_default()
+}
+
+/// A whole device and those that it is made of, the nearest first.
+pub(crate) fn stack(nearest: BlockDevice) -> Vec<BlockDevice> {
+    let mut found: Vec<BlockDevice> = Vec::new();
+    let mut next = vec![nearest];
     for _ in 0..DEEPEST {
         let deeper = next.iter().flat_map(parts_of).collect();
         for device in next {
             if !found.iter().any(|known| known.name == device.name) {
-                found.push(facts(&device));
+                found.push(device);
             }
         }
         next = deeper;
     }
     found
+}
+
+/// Whether a device of these names is made of another of them, whose counters then hold its I/O too.
+pub(crate) fn are_on_each_other(names: &[String]) -> bool {
+    let found = names
+        .iter()
+        .filter_map(|name| BlockDevice::named(name).ok());
+    // Of one name there is none below.
+    let mut stacks = found.filter(|_| names.len() > 1).map(stack);
+    stacks.any(|stack| (stack.iter().skip(1)).any(|device| names.contains(&device.name)))
 }
 
 /// The whole devices that `device` is made of, or that the file behind it lies on.
@@ -121,7 +138,7 @@ fn facts(device: &BlockDevice) -> DeviceFacts {
 }
 
 /// The scheduler in force, which stands in brackets where there is a choice.
-fn chosen(all: &str) -> String {
+pub(crate) fn chosen(all: &str) -> String {
     let marked = all
         .split_once('[')
         .and_then(|(_, rest)| rest.split_once(']'));

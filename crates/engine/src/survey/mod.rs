@@ -16,6 +16,7 @@ use fathom_record::InMemory;
 use fathom_units::Bytes;
 
 pub use device::{DeviceFacts, block_devices};
+pub(crate) use device::{are_on_each_other, chosen, stack};
 
 use crate::guard::{self, BlockDevice, DeviceNumber, Mount, file_in_use, mount_over};
 use crate::targets::standing_above;

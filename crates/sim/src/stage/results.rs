@@ -36,6 +36,7 @@ impl Run<'_, '_> {
             workers,
             intervals,
             storage,
+            others: None,
             devices: Vec::new(),
             limited_share: 0.0,
             notes: Vec::new(),

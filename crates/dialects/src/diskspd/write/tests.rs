@@ -29,6 +29,7 @@ fn result(workers: Vec<WorkerStats>) -> StageResult {
         workers,
         intervals: Vec::new(),
         storage: BTreeMap::new(),
+        others: None,
         devices: Vec::new(),
         limited_share: 0.0,
         notes: Vec::new(),

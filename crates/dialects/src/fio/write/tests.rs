@@ -30,6 +30,7 @@ fn results(workload: &Workload) -> Vec<StageResult> {
                 .collect(),
             intervals: Vec::new(),
             storage: std::collections::BTreeMap::new(),
+            others: None,
             devices: Vec::new(),
             limited_share: 0.0,
             notes: Vec::new(),

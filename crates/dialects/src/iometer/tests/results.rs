@@ -28,6 +28,7 @@ fn result(input: &IometerInput, stage: usize, each: &[(Direction, u64)]) -> Stag
         workers: workers.collect(),
         intervals: Vec::new(),
         storage: std::collections::BTreeMap::new(),
+        others: None,
         devices: Vec::new(),
         limited_share: 0.0,
         notes: Vec::new(),

@@ -1,0 +1,194 @@
+//! What is changed under a run is told, and what it changes itself is not. These tests need root.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use common::{LoopDevice, Mounted, command, job, workload};
+use fathom_engine::{RunOptions, StopFlag, run};
+use fathom_record::{Event, EventSink};
+use fathom_units::Bytes;
+use fathom_workload::{FileOperation, Job, Mix};
+
+const SIZE: Bytes = Bytes::mib(2);
+
+/// Does something once, as the stage is about to begin or has just ended.
+struct Meddler<F> {
+    change: Option<F>,
+    at_end: bool,
+}
+
+impl<F: FnOnce()> EventSink for Meddler<F> {
+    fn event(&mut self, event: &Event<'_>) {
+        let is_now = match event {
+            Event::StageStarted { .. } => !self.at_end,
+            Event::StageFinished { .. } => self.at_end,
+            _ => false,
+        };
+        if let Some(change) = self.change.take_if(|_| is_now) {
+            change();
+        }
+    }
+}
+
+/// What is told of the targets of `jobs` where `change` happens meanwhile.
+#[track_caller]
+fn told_of(jobs: Vec<Job>, at_end: bool, change: impl FnOnce()) -> Vec<String> {
+    let mut meddler = Meddler {
+        change: Some(change),
+        at_end,
+    };
+    let (options, stop) = (RunOptions::default(), StopFlag::new());
+    let outcome = run(&workload(jobs), &options, &stop, &mut meddler).unwrap();
+    assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+    assert!(meddler.change.is_none(), "nothing was changed");
+    let targets = outcome.facts.targets.into_iter();
+    targets
+        .flat_map(|target| target.changes.expect("it is looked at"))
+        .collect()
+}
+
+/// What is told of reads of `path` before whose first I/O, or after whose last, `change` happens.
+#[track_caller]
+fn told(path: &Path, change: impl FnOnce()) -> Vec<String> {
+    told_of(vec![job(path, SIZE)], false, change)
+}
+
+#[test]
+fn a_device_of_another_size_is_told() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    let path = Path::new(&device.path);
+    assert_eq!(told(path, || {}), Vec::<String>::new());
+    let found = told(path, || {
+        device.image.as_file().set_len(16 << 20).unwrap();
+        command(&format!("losetup --set-capacity {}", device.path));
+    });
+    let expected = format!("{}: size was 8 MiB, is 16 MiB", device.name());
+    assert_eq!(found, [expected]);
+}
+
+#[test]
+fn a_device_of_other_settings_is_told() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    let queue = format!("/sys/block/{}/queue", device.name());
+    let set = |key: &str, to: &str| fs::write(format!("{queue}/{key}"), to).unwrap();
+    set("read_ahead_kb", "64");
+    let found = told(Path::new(&device.path), || set("read_ahead_kb", "32"));
+    let expected = format!("{}: read_ahead_kb was `64`, is `32`", device.name());
+    assert_eq!(found, [expected]);
+
+    let all = fs::read_to_string(format!("{queue}/scheduler")).unwrap();
+    let mut others = all.split_whitespace().filter(|name| !name.starts_with('['));
+    let Some(other) = others.next() else {
+        return;
+    };
+    let found = told(Path::new(&device.path), || set("scheduler", other));
+    let now = format!("is `{other}`");
+    assert!(
+        found[0].contains(": scheduler was `") && found[0].ends_with(&now),
+        "{found:?}"
+    );
+    // What the run sets itself, it knows.
+    let before = all.split(['[', ']']).nth(1).unwrap();
+    let mut setting = job(Path::new(&device.path), SIZE);
+    setting.features.process.scheduler = Some(before.to_owned());
+    assert_eq!(told_of(vec![setting], false, || {}), Vec::<String>::new());
+    assert!(
+        fs::read_to_string(format!("{queue}/scheduler"))
+            .unwrap()
+            .contains(&format!("[{before}]"))
+    );
+}
+
+/// Two paths to one device tell its changes once.
+#[test]
+fn a_path_to_another_device_is_told() {
+    let [first, second] = [(); 2].map(|()| LoopDevice::new(Bytes::mib(8)));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("disk");
+    symlink(&first.path, &path).unwrap();
+    let found = told_of(vec![job(&path, SIZE)], true, || {
+        fs::remove_file(&path).unwrap();
+        symlink(&second.path, &path).unwrap();
+    });
+    assert_eq!(found.len(), 1, "{found:?}");
+    let start = format!("{} led to device 7:", path.display());
+    assert!(found[0].starts_with(&start) && found[0].contains(", leads to 7:"));
+}
+
+#[test]
+fn a_file_put_in_anothers_place_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let other = folder.path().join("other");
+    let write = |path: &Path| fs::write(path, vec![1; SIZE.get() as usize]).unwrap();
+    write(&other);
+    let of = |what: &str| vec![format!("{} {what}", path.display())];
+    assert_eq!(told(&path, || {}), Vec::<String>::new());
+    let replaced = told(&path, || fs::rename(&other, &path).unwrap());
+    assert_eq!(replaced, of("leads to another file than at the start"));
+    let cut = || {
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_len(4096).unwrap();
+    };
+    let found = told_of(vec![job(&path, SIZE)], true, cut);
+    assert_eq!(found, of("was 2 MiB long, is 4 KiB"));
+    write(&path);
+    let gone = told_of(vec![job(&path, SIZE)], true, || {
+        fs::remove_file(&path).unwrap()
+    });
+    assert_eq!(gone, of("is gone"));
+}
+
+#[test]
+fn a_file_system_mounted_otherwise_is_told() {
+    let device = LoopDevice::new(Bytes::mib(16));
+    command(&format!(
+        "mkfs.ext4 -q -E lazy_itable_init=0 {}",
+        device.path
+    ));
+    let mounted = Mounted::new(&device.path);
+    let place = mounted.directory.path().display().to_string();
+    let path = mounted.directory.path().join("file");
+    let found = told(&path, || {
+        command(&format!("mount -o remount,noatime,nobarrier {place}"));
+    });
+    assert_eq!(found.len(), 2, "{found:?}");
+    let of_mount = format!("{place}: mount options were `rw,relatime`, are `rw,noatime`");
+    assert_eq!(found[0], of_mount);
+    assert!(
+        found[1].contains("options of the file system were `"),
+        "{found:?}"
+    );
+    assert!(found[1].contains("nobarrier"), "{found:?}");
+}
+
+/// Files that are made, made anew, written longer and removed by the run.
+#[test]
+fn what_the_run_changes_itself_is_no_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let writes = |name: &str, change: &dyn Fn(&mut Job)| {
+        let mut job = job(&path(name), SIZE);
+        job.mix = Mix::WRITE;
+        change(&mut job);
+        job
+    };
+    let jobs = vec![
+        writes("made", &|_| {}),
+        writes("anew", &|job| job.features.files.made_anew = true),
+        writes("longer", &|job| {
+            job.features.files.grows = fathom_workload::Growth::Whole;
+        }),
+        writes("removed", &|job| job.unlink = true),
+        writes("cut", &|job| {
+            job.features.operation = Some(FileOperation::Truncate);
+            job.backend = fathom_workload::Backend::Sync;
+        }),
+        job(folder.path(), SIZE),
+    ];
+    assert_eq!(told_of(jobs, false, || {}), Vec::<String>::new());
+}
