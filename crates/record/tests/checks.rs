@@ -352,6 +352,17 @@ fn io_of_other_programs_is_told_where_it_took_much() {
     check(None, others(9));
     check(Some("background-io"), others(90));
     check_of(RunKind::Predict, None, others(90));
+    let silent = |writes_known| {
+        let mut run = run();
+        others(0)(&mut run);
+        let told = run.results[0].others.iter_mut();
+        told.for_each(|others| others.writes_known = writes_known);
+        let mut checks = run_checks(&run.evidence(RunKind::Run)).into_iter();
+        let found = checks.find(|check| check.id == "background-io");
+        found.expect("it is looked at").evidence
+    };
+    assert_eq!(silent(true), "other programs left the devices to the run");
+    assert!(silent(false).contains("not judged: their writes"));
 }
 
 #[test]

@@ -26,10 +26,15 @@ pub(super) fn background_io(evidence: &Evidence<'_>) -> Check {
         let found = found.as_ref().ok()?.as_ref()?;
         Some(format!("{}: {found}", result.name))
     });
-    let is_any_judged = judged.iter().any(|(_, found)| found.is_ok());
+    let of_judged = judged.iter().filter(|(_, found)| found.is_ok());
+    let mut others = of_judged.clone().filter_map(|(it, _)| it.others.as_ref());
     let why_not = judged.iter().find_map(|(_, found)| found.as_ref().err());
-    let silent = match why_not.filter(|_| !is_any_judged) {
+    let silent = match why_not.filter(|_| of_judged.count() == 0) {
         Some(why) => format!("not judged: {why}"),
+        None if others.any(|others| !others.writes_known) => {
+            "other programs read little from the devices; not judged: their writes, to which a file system adds the run's own"
+                .to_owned()
+        }
         None => "other programs left the devices to the run".to_owned(),
     };
     check(
