@@ -30,6 +30,8 @@ pub(crate) struct Collector {
     totals: Vec<Totals>,
     /// By end on the run's clock: intervals of a second that were not shown yet.
     intervals: BTreeMap<Nanos, Latencies>,
+    /// What came of intervals after they were shown, and was not told yet.
+    late: BTreeMap<Nanos, Latencies>,
     /// Measured intervals that were shown, by end; each is `step` long.
     kept: BTreeMap<Nanos, Latencies>,
     step: Nanos,
@@ -82,6 +84,7 @@ impl Collector {
             index,
             totals: returns.iter().map(|_| Totals::default()).collect(),
             intervals: BTreeMap::new(),
+            late: BTreeMap::new(),
             kept: BTreeMap::new(),
             step: INTERVAL,
             next_shown: crate::timing::interval_end_after(times.origin, times.start),
@@ -123,6 +126,9 @@ impl Collector {
             };
             // A worker that was stuck sends what was shown without it.
             if set.end < self.next_shown {
+                if set.phase == Phase::Measure && !is_before {
+                    add_latencies(self.late.entry(set.end).or_default(), latencies.clone());
+                }
                 self.keep(set.end, latencies);
             } else {
                 add_latencies(self.intervals.entry(set.end).or_default(), latencies);
@@ -183,6 +189,7 @@ impl Collector {
 
     /// Shows every interval that is over by `now`.
     pub(crate) fn show(&mut self, now: Nanos, sink: &mut dyn EventSink) {
+        self.tell_late(sink);
         while now >= self.next_shown + GRACE {
             let end = self.next_shown;
             self.next_shown += INTERVAL;
@@ -244,6 +251,22 @@ impl Collector {
         });
     }
 
+    /// Tells what came of seconds that were told without it.
+    fn tell_late(&mut self, sink: &mut dyn EventSink) {
+        for (end, Latencies { directions, set }) in std::mem::take(&mut self.late) {
+            let interval = IntervalStats {
+                at: end.saturating_sub(self.times.start),
+                length: INTERVAL,
+                directions,
+                set,
+            };
+            sink.event(&Event::IntervalLate {
+                index: self.index,
+                interval: &interval,
+            });
+        }
+    }
+
     /// All that `workers` sent so far. Of each, where it belongs and when its measurement should have begun, from the
     /// start of the stage, are known; its counters are not.
     pub(crate) fn snapshot(&self, mut workers: Vec<WorkerStats>) -> Vec<WorkerStats> {
@@ -298,6 +321,7 @@ impl Collector {
         if end <= self.times.origin {
             return;
         }
+        self.tell_late(sink);
         while self.next_shown <= self.times.origin || self.next_shown + SHORTEST < end {
             self.show(self.next_shown + GRACE, sink);
         }
@@ -421,6 +445,38 @@ mod tests {
         };
         let (give_back, _) = std::sync::mpsc::sync_channel(1);
         Collector::new(0, times, vec![give_back])
+    }
+
+    /// (end in ms, reads) of what was told late.
+    #[derive(Default)]
+    struct ToldLate(Vec<(u64, u64)>);
+
+    impl EventSink for ToldLate {
+        fn event(&mut self, event: &Event<'_>) {
+            if let Event::IntervalLate { interval, .. } = event {
+                let reads = interval.directions[0].as_ref().map_or(0, OpStats::ios);
+                self.0.push((interval.at.get() / 1_000_000, reads));
+            }
+        }
+    }
+
+    /// Once, whether the next second or the end comes first; what was in time is told with its second alone.
+    #[test]
+    fn what_came_late_of_a_second_is_told_on_top() {
+        let mut collector = collector(Nanos::ZERO);
+        let mut told = ToldLate::default();
+        let second = Nanos::from_secs;
+        let shown = |seconds| START + second(seconds) + GRACE;
+        collector.show(shown(1), &mut told);
+        collector.add(&set(second(1), Phase::Measure, 20));
+        collector.add(&set(second(1), Phase::Measure, 3));
+        collector.add(&set(second(2), Phase::Measure, 30));
+        collector.show(shown(2), &mut told);
+        assert_eq!(told.0, [(1000, 23)]);
+        collector.add(&set(second(2), Phase::Measure, 7));
+        collector.add(&set(second(3), Phase::Measure, 40));
+        collector.finish(&mut result(second(3), Nanos::ZERO), &mut told);
+        assert_eq!(told.0, [(1000, 23), (2000, 7)]);
     }
 
     /// A set of `ios` reads in the second that ends `end` after the start.

@@ -462,13 +462,9 @@ impl StageRun<'_> {
 
     /// The moments of a stage that starts so: those of its start, and of the first job's measurement.
     fn times(&self, begin: &Begin) -> Times {
-        let jobs = self.stage.jobs.iter();
-        let first = jobs
-            .map(|job| job.limits.start_delay + job.warmup_time())
-            .min();
         Times {
             start: begin.at,
-            origin: begin.at + first.unwrap_or_default(),
+            origin: begin.at + self.stage.lead(),
             awake: begin.awake,
         }
     }

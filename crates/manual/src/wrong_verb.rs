@@ -183,6 +183,15 @@ pub fn surplus_word(words: &[String]) -> Option<Error> {
         }
         [runs, run] if runs == "runs" => (run, format!("`fathom report {run}` shows a run again")),
         [catalog, list, row] if catalog == "catalog" && list == "list" => (row, of_row(row)?),
+        [ui, port, ..] if ui == "ui" && port.parse::<u16>().is_ok() => {
+            (port, format!("`fathom ui --port {port}` serves there"))
+        }
+        [ui, run, ..] if ui == "ui" => (
+            run,
+            format!(
+                "`fathom ui` shows all stored runs, `fathom report {run} --html FILE` makes a page of one"
+            ),
+        ),
         _ => return None,
     };
     if word.starts_with('-') {
@@ -250,6 +259,26 @@ mod tests {
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), count);
+    }
+
+    #[test]
+    fn a_word_behind_ui_is_a_run_or_a_port() {
+        let told = |word: &str| {
+            let words = ["fathom", "ui", word].map(str::to_owned);
+            surplus_word(&words).map(|error| error.to_string())
+        };
+        for (word, hint) in [
+            ("last", "`fathom report last --html FILE`"),
+            ("8080", "`fathom ui --port 8080`"),
+        ] {
+            let told = told(word).unwrap_or_default();
+            assert!(
+                told.contains(&format!("unexpected argument `{word}`")),
+                "{told}"
+            );
+            assert!(told.contains(hint), "{told}");
+        }
+        assert_eq!(told("--jsn"), None);
     }
 
     #[test]

@@ -86,6 +86,13 @@ pub enum Event<'a> {
         /// What happened in it.
         interval: &'a IntervalStats,
     },
+    /// What a worker did in a measured second that was told without it: it was late to tell, on busy processors.
+    IntervalLate {
+        /// Index as in `StageStarted`.
+        index: usize,
+        /// The second by its end, with what comes on top.
+        interval: &'a IntervalStats,
+    },
     /// A worker tells of its I/O, as its job asks for.
     IoLog {
         /// Index as in `StageStarted`.

@@ -49,6 +49,7 @@ impl Progress {
             | Event::IoLog { .. }
             | Event::JobInterval { .. }
             | Event::IoFailed { .. }
+            | Event::IntervalLate { .. }
             | Event::Snapshot { .. } => None,
         }
     }

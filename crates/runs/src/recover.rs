@@ -15,7 +15,7 @@ use fathom_workload::{Direction, SetOperation, native};
 use serde_json::Value;
 
 use crate::files;
-use crate::writer::STAGE_LINE;
+use crate::writer::{LATE, STAGE_LINE};
 
 /// The record of a run from its event log; `None` where not even that can be read. `unreadable`: what is wrong with the
 /// `record.json` that is there; without it the run was cut short.
@@ -82,18 +82,24 @@ fn cause(unreadable: Option<&str>, events: &[Value]) -> (String, bool) {
 
 /// Puts what the events tell into the record.
 fn fill(record: &mut Record, events: &[Value], folder: &Path) {
-    let mut open: Option<(Value, StageRecord)> = None;
+    let mut open: Option<Open> = None;
     for event in events {
         match event["event"].as_str() {
             Some("stage-started") => {
-                open = Some((
-                    event["index"].clone(),
-                    StageRecord::empty(event["name"].as_str().unwrap_or_default()),
-                ));
+                open = Some(Open {
+                    index: event["index"].clone(),
+                    stage: StageRecord::empty(event["name"].as_str().unwrap_or_default()),
+                    ends: Vec::new(),
+                });
             }
             Some("interval") if event["measured"] == true => {
-                if let Some((_, stage)) = &mut open {
-                    push_interval(stage, event);
+                if let Some(open) = &mut open {
+                    open.push(event);
+                }
+            }
+            Some(LATE) => {
+                if let Some(open) = &mut open {
+                    open.add_late(event);
                 }
             }
             Some("stage-finished") => {
@@ -108,11 +114,65 @@ fn fill(record: &mut Record, events: &[Value], folder: &Path) {
             _ => {}
         }
     }
-    let cut_off = open.filter(|(_, stage)| !stage.intervals.is_empty());
-    record.stages.extend(cut_off.map(|(index, mut stage)| {
-        stage.total = total_so_far(folder, &index, &stage);
+    let cut_off = open.filter(|open| !open.stage.intervals.is_empty());
+    record.stages.extend(cut_off.map(|open| {
+        let mut stage = open.stage;
+        stage.total = total_so_far(folder, &open.index, &stage);
         stage
     }));
+}
+
+/// A stage whose end was not read yet.
+struct Open {
+    index: Value,
+    stage: StageRecord,
+    /// Ends of its intervals, as the events tell them: from the start of the stage, with its warm-up.
+    ends: Vec<Option<u64>>,
+}
+
+impl Open {
+    fn push(&mut self, event: &Value) {
+        let stage = &mut self.stage;
+        stage.measured_ns += event["length_ns"].as_u64().unwrap_or(0);
+        stage.intervals.push(second_of(event, stage.measured_ns));
+        self.ends.push(event["at_ns"].as_u64());
+    }
+
+    /// Adds what was told of a second after it. A second that the events do not have was torn.
+    fn add_late(&mut self, event: &Value) {
+        let end = event["at_ns"].as_u64();
+        let place = self.ends.iter().rposition(|other| *other == end);
+        let found = place.and_then(|place| self.stage.intervals.get_mut(place));
+        if let (Some(second), Some(_)) = (found, end) {
+            let late = second_of(event, second.at_ns);
+            add_figures(&mut second.read, late.read);
+            add_figures(&mut second.write, late.write);
+            add_figures(&mut second.trim, late.trim);
+            for (name, figures) in late.meta {
+                let mut known = second.meta.remove(&name);
+                add_figures(&mut known, Some(figures));
+                second.meta.extend(known.map(|known| (name, known)));
+            }
+        }
+    }
+}
+
+/// Two parts of one second: its percentiles are those of neither.
+fn add_figures(mine: &mut Option<IntervalDirection>, late: Option<IntervalDirection>) {
+    match (mine, late) {
+        (Some(mine), Some(late)) if late.ios > 0 => {
+            if mine.ios == 0 {
+                *mine = late;
+                return;
+            }
+            mine.ios += late.ios;
+            mine.bytes += late.bytes;
+            (mine.p50_ns, mine.p99_ns) = (None, None);
+            mine.max_ns = mine.max_ns.max(late.max_ns);
+        }
+        (mine @ None, late) => *mine = late,
+        (Some(_), _) => {}
+    }
 }
 
 /// The workload as it was stored; `null` where there was none, or where it is no workload of this version.
@@ -184,11 +244,6 @@ fn histogram_line(line: &str) -> Option<(&str, fathom_stats::Histogram)> {
     let tag = fields.next()?;
     let histogram = from_hdr_base64(fields.nth(3)?).ok()?;
     Some((tag, histogram))
-}
-
-fn push_interval(stage: &mut StageRecord, event: &Value) {
-    stage.measured_ns += event["length_ns"].as_u64().unwrap_or(0);
-    stage.intervals.push(second_of(event, stage.measured_ns));
 }
 
 /// The second that an `interval` of the event log tells of, which ends at `at_ns`.

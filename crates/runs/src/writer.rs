@@ -19,6 +19,9 @@ const LAST: &str = "last";
 /// How a line of the interval log begins that names the stage of the lines after it; a comment to other readers.
 pub(crate) const STAGE_LINE: &str = "#[Stage ";
 
+/// The event of what belongs to a second that was written before.
+pub(crate) const LATE: &str = "interval-late";
+
 /// What is known of a run before its first I/O.
 #[derive(Debug, Clone, Copy)]
 pub struct RunStart<'a> {
@@ -262,6 +265,12 @@ impl EventSink for RunWriter {
                 if measured {
                     self.histogram_lines(interval);
                 }
+            }
+            Event::IntervalLate { index, interval } => {
+                let mut line = interval_json(*index, true, interval);
+                line["event"] = json!(LATE);
+                self.line(&line);
+                self.histogram_lines(interval);
             }
             Event::Note { text } => self.line(&json!({"event": "note", "text": text})),
             Event::WrongData { text } => {

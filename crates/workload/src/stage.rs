@@ -30,6 +30,15 @@ pub struct Stage {
     pub rate_from: Option<RateFrom>,
 }
 
+impl Stage {
+    /// From its begin to when the first job's measurement begins: the least of delay and warm-up.
+    pub fn lead(&self) -> Nanos {
+        let jobs = self.jobs.iter();
+        let each = jobs.map(|job| job.limits.start_delay + job.warmup_time());
+        each.min().unwrap_or_default()
+    }
+}
+
 impl Workload {
     /// Every job with its stage's index, in order.
     pub fn jobs(&self) -> impl Iterator<Item = (usize, &Job)> {

@@ -59,7 +59,8 @@ impl OtherHosts {
         let first = self.hosts.first().map_or("", |(label, _)| label.as_str());
         format!(
             "start it on each host at one time with that host's label, `fathom run --start-at TIME vdbench --here={first} …`, \
-             and make one record of their runs with `fathom merge`; or let this machine do the work of all with `--here=all`"
+             and make one record of their runs with `fathom merge`; or have `mpirun … fathom-mpi run vdbench …` share the work out \
+             among them (docs/hosts.md); or let this machine do the work of all with `--here=all`"
         )
     }
 }

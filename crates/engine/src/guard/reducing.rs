@@ -17,6 +17,10 @@ const DEEPEST: u32 = 16;
 
 /// What below the file, directory or device at `path` compresses whatever it is given; `None` where nothing is known to.
 pub(crate) fn reducing_under(path: &Path) -> Option<Reducing> {
+    under(path, DEEPEST)
+}
+
+fn under(path: &Path, deepest: u32) -> Option<Reducing> {
     let there = |path| fs::metadata(path).ok().map(|found| (path, found));
     let (place, found) = path.ancestors().find_map(there)?;
     let kind = mounts::mount_over(place).map(|mount| mount.kind);
@@ -27,7 +31,7 @@ pub(crate) fn reducing_under(path: &Path) -> Option<Reducing> {
         });
     }
     let device = device_under(place, &found)?;
-    vdo_under(&device.parent().unwrap_or(device), DEEPEST)
+    vdo_under(&device.parent().unwrap_or(device), deepest)
 }
 
 /// File systems that compress all they are given unless told otherwise, and do not tell which files they did it to.
@@ -46,7 +50,7 @@ pub(crate) fn reducing_file(file: &File, place: &Path) -> Option<Reducing> {
     let kind = mounts::mount_over(place).map_or_else(|| "a file system".to_owned(), |it| it.kind);
     (share >= ENCODED_TOLD).then(|| Reducing {
         how: format!(
-            "{kind}, which keeps {:.0} % of its data compressed",
+            "{kind}, which keeps {:.0} % of it compressed",
             share * 100.0
         ),
         what: Reduced::Compressible,
@@ -64,13 +68,11 @@ fn vdo_under(device: &BlockDevice, deepest: u32) -> Option<Reducing> {
             what: Reduced::CompressibleAndRepeated,
         });
     }
-    match device.loop_file() {
-        Some((file, _)) => reducing_under(&file),
-        None => {
-            let mut parts = device.parts().into_iter();
-            parts.find_map(|part| vdo_under(&part, deeper))
-        }
+    if let Some((file, _)) = device.loop_file() {
+        return under(&file, deeper);
     }
+    let mut parts = device.parts().into_iter();
+    parts.find_map(|part| vdo_under(&part, deeper))
 }
 
 /// Whether this is how the device mapper calls a volume of VDO: `vdo` of its own, or a pool of LVM.

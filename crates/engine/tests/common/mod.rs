@@ -141,6 +141,7 @@ impl EventSink for Told {
             | Event::IoLog { .. }
             | Event::JobInterval { .. }
             | Event::IoFailed { .. }
+            | Event::IntervalLate { .. }
             | Event::Snapshot { .. } => {}
         }
     }

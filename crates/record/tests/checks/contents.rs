@@ -72,7 +72,7 @@ fn what_the_storage_is_known_to_make_less_of_is_told() {
     // Said once.
     assert_eq!(note, None);
     let (passed, evidence, _) = told(COMPRESSES, filling(counting()));
-    assert!(!passed && evidence.starts_with("9"), "{evidence}");
+    assert!(!passed && evidence.starts_with('9'), "{evidence}");
     // One buffer over and over is nothing to a compressor, and all the same to what keeps equal blocks once.
     assert!(told(COMPRESSES, contents(BufferContents::RandomOnce)).0);
     assert!(!told(BOTH, contents(BufferContents::RandomOnce)).0);

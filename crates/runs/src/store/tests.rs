@@ -77,23 +77,73 @@ fn a_run_is_stored_and_found() {
     ));
 }
 
+/// A second that ends then, in which one read of 4 KiB took so many nanoseconds; `None`: nothing.
+fn interval(at: u64, read: Option<u64>) -> IntervalStats {
+    let reads = read.map(|nanos| {
+        let mut reads = OpStats::new(false, false);
+        reads.latency.record(nanos);
+        reads.bytes = 4096;
+        reads
+    });
+    IntervalStats {
+        at: Nanos::from_secs(at),
+        length: Nanos::from_secs(1),
+        directions: [reads, None, None],
+        set: fathom_record::SetStats::default(),
+    }
+}
+
 /// A second in which one read of 4 KiB took 1 µs.
 fn second(writer: &mut RunWriter) {
-    let mut reads = OpStats::new(false, false);
-    reads.latency.record(1000);
-    reads.bytes = 4096;
-    let second = Nanos::from_secs(1);
-    let interval = IntervalStats {
-        at: second,
-        length: second,
-        directions: [Some(reads), None, None],
-        set: fathom_record::SetStats::default(),
-    };
+    measured(writer, &interval(1, Some(1000)));
+}
+
+fn measured(writer: &mut RunWriter, interval: &IntervalStats) {
+    let phase = Phase::Measure;
     writer.event(&Event::Interval {
         index: 0,
-        phase: Phase::Measure,
-        interval: &interval,
+        phase,
+        interval,
     });
+}
+
+/// Seconds 3 and 4 of a stage that began with two of warm-up: of one nothing was told in time, of the other a part.
+#[test]
+fn what_was_told_late_is_added_to_its_second() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let mut writer = store.begin(&start(&environment)).unwrap();
+    writer.event(&Event::StageStarted {
+        index: 0,
+        count: 1,
+        name: "reads",
+        expected: None,
+    });
+    let late = |writer: &mut RunWriter, interval: &IntervalStats| {
+        writer.event(&Event::IntervalLate { index: 0, interval });
+    };
+    measured(&mut writer, &interval(3, None));
+    measured(&mut writer, &interval(4, Some(1000)));
+    late(&mut writer, &interval(3, Some(5000)));
+    late(&mut writer, &interval(4, Some(9000)));
+    // Of no second that is there.
+    late(&mut writer, &interval(7, None));
+    drop(writer);
+    let record = store.load("last").unwrap();
+    let stage = &record.stages[0];
+    assert_eq!(stage.measured_ns, 2_000_000_000);
+    let seconds: Vec<_> = stage.intervals.iter().map(|it| it.read.unwrap()).collect();
+    let told = |ios, p50_ns: Option<u64>, max_ns| (ios, 4096 * ios, p50_ns.is_some(), max_ns);
+    let found = seconds
+        .iter()
+        .map(|it| (it.ios, it.bytes, it.p50_ns.is_some(), it.max_ns));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [told(1, Some(5000), 5000), told(2, None, 9000)]
+    );
+    let read = stage.total.read.as_ref().unwrap();
+    assert_eq!((read.ios, read.bytes), (3, 3 * 4096));
+    assert_eq!(read.latency_ns.max, 9000);
 }
 
 #[test]

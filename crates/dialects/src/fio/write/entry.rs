@@ -9,7 +9,7 @@ use fathom_record::{
 };
 use fathom_stats::Histogram;
 use fathom_units::Nanos;
-use fathom_workload::{Backend, Direction, Features, FileOperation, Job, OnMismatch};
+use fathom_workload::{Backend, Direction, Features, FileOperation, Job, OnMismatch, Stage};
 use serde::{Deserialize, Serialize};
 
 use super::priorities::{self, ByPriority};
@@ -359,7 +359,8 @@ impl<'a> Entry<'a> {
         for index in members.clone() {
             let Some(job) = jobs.get(index) else { continue };
             for (result, worker) in &workers[index] {
-                entry.add(job, result, worker);
+                entry.add(job, worker);
+                entry.tell_start(input, job, (result, worker));
             }
         }
         entry.survived = entry.survived.filter(|_| entry.last.tells_errors);
@@ -378,14 +379,26 @@ impl<'a> Entry<'a> {
         }
     }
 
-    fn add(&mut self, job: &Job, result: &StageResult, worker: &WorkerStats) {
+    /// The first start of its jobs: the end of a job's delay, with its warm-up still to come.
+    fn tell_start(
+        &mut self,
+        input: &FioInput,
+        job: &Job,
+        (result, worker): (&StageResult, &WorkerStats),
+    ) {
         // One whose run ended before its delay was over never began.
         let began = worker.started >= job.limits.start_delay || worker.measured > Nanos::ZERO;
         self.began |= began;
         if self.started_unix_ms == 0 && began {
-            let started = result.started_unix_ns + job.limits.start_delay.get();
-            self.started_unix_ms = started / 1_000_000;
+            // A stage's start is that of its measurement.
+            let stage = input.workload.stages.get(result.stage);
+            let lead = stage.map_or(Nanos::ZERO, Stage::lead);
+            let begun = result.started_unix_ns.saturating_sub(lead.get());
+            self.started_unix_ms = (begun + job.limits.start_delay.get()) / 1_000_000;
         }
+    }
+
+    fn add(&mut self, job: &Job, worker: &WorkerStats) {
         for error in &worker.errors {
             let number = if error.errno == 0 { EIO } else { error.errno };
             if self.error == 0 {

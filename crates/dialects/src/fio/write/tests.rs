@@ -366,6 +366,35 @@ fn a_job_that_ended_in_its_delay_never_began() {
     }
 }
 
+/// As fio 3.42 tells it: a job starts at the end of its own delay, and its `ramp_time` comes after that.
+#[test]
+fn a_job_starts_when_its_own_delay_is_over() {
+    let check = |options: &[&str], expected: [u64; 2]| {
+        let both = ["--size=8m", "--runtime=2", "--time_based"];
+        let [one, two] = ["--name=a", "--name=b"];
+        let (first, second) = options.split_at(1);
+        let line = [&both[..], &[one], first, &[two], second].concat();
+        let line: Vec<&str> = line.into_iter().filter(|word| !word.is_empty()).collect();
+        let input = input(&line);
+        let mut results = results(&input.workload);
+        let begun = results[0].started_unix_ns;
+        results[0].started_unix_ns += input.workload.stages[0].lead().get();
+        let document: serde_json::Value =
+            serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+        let starts = [0, 1].map(|job: usize| document["jobs"][job]["job_start"].as_u64().unwrap());
+        let after = starts.map(|start| start - begun / 1_000_000);
+        assert_eq!(after, expected, "{options:?}");
+    };
+    check(&["", ""], [0, 0]);
+    check(&["", "--startdelay=2"], [0, 2_000]);
+    check(&["--startdelay=1", "--startdelay=2"], [1_000, 2_000]);
+    check(&["--ramp_time=1", "--ramp_time=1"], [0, 0]);
+    check(
+        &["--startdelay=1", "--startdelay=2", "--ramp_time=3"],
+        [1_000, 2_000],
+    );
+}
+
 /// fio's shares of its classes are of reads, writes and trims; syncs are counted in them, so that there is more than all.
 #[test]
 fn calls_are_counted_as_by_fio() {

@@ -39,7 +39,11 @@ fn hosts_are_this_machine_or_named_in_the_refusal() {
         if let Err(others) = settled {
             assert!(others.to_string().contains("of this one alone"), "{others}");
             let hint = others.hint();
-            for words in ["--start-at TIME vdbench --here=a", "`fathom merge`"] {
+            for words in [
+                "--start-at TIME vdbench --here=a",
+                "`fathom merge`",
+                "fathom-mpi run vdbench",
+            ] {
                 assert!(hint.contains(words), "{hint}");
             }
         }
