@@ -1,6 +1,6 @@
 //! What an open loop asks for: so many I/Os or bytes a second.
 
-use fathom_units::{Bytes, Nanos};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::{Arrival, Direction, Job, Pacing, RateSteps};
 
 /// What a rate counts.
@@ -8,6 +8,17 @@ use fathom_workload::{Arrival, Direction, Job, Pacing, RateSteps};
 pub(crate) enum RateUnit {
     Ios,
     Bytes,
+}
+
+impl RateUnit {
+    /// A second's worth, with its unit.
+    pub fn words(self, rate: f64) -> String {
+        let whole = rate.round() as u64;
+        match self {
+            Self::Ios => Iops::new(whole).to_string(),
+            Self::Bytes => BytesPerSec::new(whole).to_string(),
+        }
+    }
 }
 
 /// A rate that each worker of a job is to keep.

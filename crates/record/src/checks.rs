@@ -3,13 +3,16 @@
 //! Each check looks at measurements alone, so that it says the same of a run, of its replay and of a stored record.
 //! Thresholds stand beside the check that uses them, with their reason.
 
+mod cliff;
 mod cut_short;
 mod depth;
 mod processor;
 mod reach;
+mod seconds;
+mod steady;
 
 use fathom_stats::confidence_95;
-use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, group_digits, per_second};
+use fathom_units::{Bytes, Nanos, group_digits, per_second};
 use fathom_workload::{
     Arrival, Backend, Direction, FileTask, Job, MinimumRates, Poisson, SetOperation, Workload,
 };
@@ -71,6 +74,8 @@ pub fn run_checks(evidence: &Evidence<'_>) -> Vec<Check> {
         too_short(evidence),
         samples_for_percentile(evidence),
         repeat_spread(evidence),
+        steady::steady_state(evidence),
+        cliff::cache_cliff(evidence),
     ];
     let has_minimum = |(_, job): (_, &Job)| job.features.minimum.is_some();
     if evidence.workload.jobs().any(has_minimum) {
@@ -346,10 +351,7 @@ fn schedule_lag(evidence: &Evidence<'_>) -> Check {
         let rates = rates_of(job, &workers).into_iter();
         let mut missed = rates.filter(|rates| rates.reached < rates.wanted * least);
         missed.next().map(|rates| {
-            let words = |rate: f64| match rates.asked.unit {
-                RateUnit::Ios => Iops::new(rate.round() as u64).to_string(),
-                RateUnit::Bytes => BytesPerSec::new(rate.round() as u64).to_string(),
-            };
+            let words = |rate| rates.asked.unit.words(rate);
             let of = rates
                 .asked
                 .direction

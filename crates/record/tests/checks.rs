@@ -11,6 +11,9 @@ use fathom_workload::{
     native,
 };
 
+#[path = "checks/levels.rs"]
+mod levels;
+
 const SECOND: u64 = 1_000_000_000;
 
 const WORKLOAD: &str = r#"

@@ -51,7 +51,7 @@ fn shallow(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
 }
 
 /// Whether nothing but the storage and the engine keeps a job from its depth: no rate, and no pause that it asks for.
-fn keeps_its_depth(job: &Job) -> bool {
+pub(super) fn keeps_its_depth(job: &Job) -> bool {
     let features = &job.features;
     let pauses = features.think.is_some()
         || features.think_cycles > 0

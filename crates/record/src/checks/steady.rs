@@ -1,0 +1,268 @@
+//! Whether the figures of a stage are those of one state.
+//!
+//! The SNIA Solid State Storage Performance Test Specification calls five rounds steady whose values range over at most 20 % of
+//! their mean, and whose least-squares line rises or falls by at most 10 % of it from the first to the last. A job that ends
+//! when its own criterion is met is held to that one alone.
+
+use fathom_stats::{mean, slope};
+use fathom_workload::{Job, SteadyJudgement, SteadyLimit, SteadyMetric};
+
+use super::cliff::has_cliff;
+use super::seconds::{Finding, Seconds, Series, over_stages};
+use super::{Evidence, jobs};
+use crate::{Check, RunKind, StageResult, SteadyOutcome};
+
+const ROUNDS: usize = 5;
+const MOST_RANGE: f64 = 0.2;
+const MOST_DRIFT: f64 = 0.1;
+/// Seconds of a round at least: storage that others use too has slow moments of a second or two.
+const LEAST_ROUND: usize = 6;
+/// What chance leaves, in standard errors of a round as the seconds within the rounds tell it: five rounds of six seconds that
+/// scatter without any order exceed one of these in less than one of a thousand runs (simulated: normal, log-normal, exponential
+/// and Pareto rates, and seconds that stand still), and longer rounds less often.
+const CHANCE_RANGE: f64 = 8.0;
+const CHANCE_DRIFT: f64 = 6.0;
+
+pub(super) fn steady_state(evidence: &Evidence<'_>) -> Check {
+    let silent = "no rate ranged over more than 20 % of its mean in five rounds, or drifted by more than 10 %";
+    over_stages(evidence, ("steady-state", silent), |result| {
+        if let Some(own) = own_criterion(evidence, result) {
+            let met = "its jobs met their own criterion of a steady state";
+            return own.map_or_else(|finding| Ok(Some(finding)), |()| Err(met.to_owned()));
+        }
+        let seconds = Seconds::of(evidence, result)?.at_least(ROUNDS * LEAST_ROUND)?;
+        if has_cliff(&seconds) {
+            return Err("two levels, as `cache-cliff` tells".to_owned());
+        }
+        judge(&seconds.series(), evidence.kind)
+    })
+}
+
+fn judge(all: &[Series], kind: RunKind) -> Result<Option<Finding>, String> {
+    let mut unknown = None;
+    for series in all {
+        let Some(rounds) = Rounds::of(&series.rates) else {
+            continue;
+        };
+        if rounds.is_steady() {
+            continue;
+        }
+        if rounds.may_be_chance() {
+            let (way, seconds) = (series.way.name(), rounds.seconds);
+            let why = format!("{way}s scatter too much for rounds of {seconds} s to tell");
+            unknown.get_or_insert(why);
+            continue;
+        }
+        return Ok(Some(Finding {
+            words: rounds.words(series),
+            remedy: remedy(kind),
+        }));
+    }
+    unknown.map_or(Ok(None), Err)
+}
+
+fn remedy(kind: RunKind) -> &'static str {
+    match kind {
+        RunKind::Run | RunKind::Serve => {
+            "the figures are those of a change from one state to another: warm up longer (`warmup`; in fio's words `ramp_time`), \
+             measure longer, and look for other load on the device"
+        }
+        RunKind::Predict => {
+            "the figures are those of a change from one state to another: warm up longer (`warmup`; in fio's words `ramp_time`), \
+             or begin with it (`cache = \"warm\"`, `credits = \"empty\"` in the design)"
+        }
+    }
+}
+
+/// Five equal parts of the seconds; what cannot be shared out is left out of the first.
+struct Rounds {
+    /// Of a round.
+    seconds: usize,
+    means: Vec<f64>,
+    mean: f64,
+    range: f64,
+    /// From the first round to the last on the least-squares line.
+    drift: f64,
+    /// Standard error of a round's mean.
+    error: f64,
+}
+
+impl Rounds {
+    fn of(rates: &[f64]) -> Option<Self> {
+        let seconds = rates.len() / ROUNDS;
+        if seconds < LEAST_ROUND {
+            return None;
+        }
+        let rounds = || rates[rates.len() % ROUNDS..].chunks_exact(seconds);
+        let means: Vec<f64> = rounds().filter_map(mean).collect();
+        let squares = |(round, mean): (&[f64], &f64)| -> f64 {
+            round.iter().map(|rate| (rate - mean).powi(2)).sum()
+        };
+        let scatter: f64 = rounds().zip(&means).map(squares).sum();
+        let freedom = (ROUNDS * (seconds - 1)) as f64;
+        let most = means.iter().copied().fold(f64::MIN, f64::max);
+        let least = means.iter().copied().fold(f64::MAX, f64::min);
+        Some(Self {
+            seconds,
+            mean: mean(&means)?,
+            range: most - least,
+            drift: slope(&means)? * (ROUNDS - 1) as f64,
+            error: (scatter / freedom / seconds as f64).sqrt(),
+            means,
+        })
+    }
+
+    fn ranges(&self) -> bool {
+        self.range > self.mean * MOST_RANGE
+    }
+
+    fn drifts(&self) -> bool {
+        self.drift.abs() > self.mean * MOST_DRIFT
+    }
+
+    fn is_steady(&self) -> bool {
+        !self.ranges() && !self.drifts()
+    }
+
+    fn may_be_chance(&self) -> bool {
+        let ranges = self.ranges() && self.range > self.error * CHANCE_RANGE;
+        let drifts = self.drifts() && self.drift.abs() > self.error * CHANCE_DRIFT;
+        !ranges && !drifts
+    }
+
+    fn words(&self, series: &Series) -> String {
+        let (way, seconds) = (series.way.name(), self.seconds);
+        let rate = |rate: f64| series.unit.words(rate);
+        let ends = self.means.first().copied().zip(self.means.last().copied());
+        let (first, last) = ends.unwrap_or_default();
+        let went = if self.drifts() {
+            let went = if self.drift < 0.0 { "fell" } else { "rose" };
+            format!("{went} from {} to {}", rate(first), rate(last))
+        } else {
+            let least = self.means.iter().copied().fold(f64::MAX, f64::min);
+            format!(
+                "went between {} and {}",
+                rate(least),
+                rate(least + self.range)
+            )
+        };
+        let (range, drift) = (
+            self.range / self.mean * 100.0,
+            self.drift.abs() / self.mean * 100.0,
+        );
+        format!(
+            "{way}s {went} over five rounds of {seconds} s: range {range:.0} % of the mean (steady: 20), drift {drift:.0} % (steady: 10)"
+        )
+    }
+}
+
+/// What became of criteria that jobs of the stage have themselves; `None` where none has any.
+fn own_criterion(evidence: &Evidence<'_>, result: &StageResult) -> Option<Result<(), Finding>> {
+    let of_stage = jobs(evidence).filter(|(of, ..)| std::ptr::eq(*of, result));
+    let judged = of_stage.filter_map(|(_, job, workers)| {
+        let outcome = workers.iter().find_map(|worker| worker.steady.as_deref())?;
+        Some((job, outcome))
+    });
+    let judged: Vec<_> = judged.collect();
+    if judged.is_empty() {
+        return None;
+    }
+    let missed = judged.iter().find(|(_, outcome)| !outcome.attained);
+    Some(missed.map_or(Ok(()), |(job, outcome)| {
+        Err(Finding {
+            words: format!("{} was not steady by its end{}", job.name, why(job, outcome)),
+            remedy: "measure longer, or ask for less steadiness: the figures are those of storage on its way to a steady state",
+        })
+    }))
+}
+
+fn why(job: &Job, outcome: &SteadyOutcome) -> String {
+    let Some(rules) = job.features.steady else {
+        return String::new();
+    };
+    // Nothing was judged before the window was full.
+    if outcome.criterion == 0.0 {
+        return format!(", which came before the {} of its window", rules.window);
+    }
+    let metric = match rules.metric {
+        SteadyMetric::Iops => "IOPS",
+        SteadyMetric::Bandwidth => "throughput",
+        SteadyMetric::Latency => "mean latency",
+    };
+    let what = match rules.judgement {
+        SteadyJudgement::Deviation => "deviation",
+        SteadyJudgement::Slope => "slope",
+    };
+    let (found, limit, unit) = match rules.limit {
+        SteadyLimit::Percent(limit) => (outcome.criterion.abs(), limit, " %"),
+        SteadyLimit::Absolute(limit) => (outcome.criterion.abs(), limit, ""),
+    };
+    format!(": {what} of {metric} {found:.1}{unit}, less than {limit}{unit} asked for")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of rounds of these rates: steady, unknown, or not.
+    #[track_caller]
+    fn check(rates: &[f64], expected: &str) {
+        let rounds = Rounds::of(rates).expect("long enough");
+        let found = match (rounds.is_steady(), rounds.may_be_chance()) {
+            (true, _) => "steady",
+            (false, true) => "unknown",
+            (false, false) => "unsteady",
+        };
+        let Rounds {
+            range,
+            drift,
+            error,
+            ..
+        } = rounds;
+        assert_eq!(
+            found, expected,
+            "range {range}, drift {drift}, error {error}"
+        );
+    }
+
+    /// A minute of rates that `rough` raises and lowers in turn.
+    fn minute(rough: f64, rate: impl Fn(f64) -> f64) -> Vec<f64> {
+        let roughen = |second: u32| {
+            if second.is_multiple_of(2) {
+                1.0 + rough
+            } else {
+                1.0 - rough
+            }
+        };
+        (0..60)
+            .map(|second| rate(f64::from(second) / 60.0) * roughen(second))
+            .collect()
+    }
+
+    #[test]
+    fn five_rounds_tell_a_state_from_a_change() {
+        check(&minute(0.0, |_| 100.0), "steady");
+        check(&minute(0.5, |_| 100.0), "steady");
+        check(&minute(0.05, |at| 100.0 - 8.0 * at), "steady");
+        check(&minute(0.05, |at| 100.0 - 15.0 * at), "unsteady");
+        check(&minute(0.05, |at| 100.0 + 30.0 * at), "unsteady");
+        // One round a third below the others.
+        let dip = |at: f64| {
+            if (0.4..0.6).contains(&at) {
+                65.0
+            } else {
+                100.0
+            }
+        };
+        check(&minute(0.05, dip), "unsteady");
+        // Seconds so rough that a drift as small may be chance.
+        check(&minute(0.6, |at| 100.0 - 15.0 * at), "unknown");
+        check(&[0.0; 60], "steady");
+    }
+
+    #[test]
+    fn rounds_are_of_six_seconds_or_more() {
+        assert!(Rounds::of(&[1.0; 29]).is_none());
+        assert_eq!(Rounds::of(&[1.0; 34]).map(|rounds| rounds.seconds), Some(6));
+    }
+}
