@@ -10,7 +10,7 @@ use fathom_workload::{Job, SteadyJudgement, SteadyLimit, SteadyMetric};
 use super::cliff::has_cliff;
 use super::seconds::{Finding, Seconds, Series, over_stages};
 use super::{Evidence, jobs};
-use crate::{Check, StageResult, SteadyOutcome};
+use crate::{Check, RunKind, StageResult, SteadyOutcome};
 
 const ROUNDS: usize = 5;
 const MOST_RANGE: f64 = 0.2;
@@ -34,11 +34,11 @@ pub(super) fn steady_state(evidence: &Evidence<'_>) -> Check {
         if has_cliff(&seconds) {
             return Err("two levels, as `cache-cliff` tells".to_owned());
         }
-        judge(&seconds.series())
+        judge(&seconds.series(), evidence.kind)
     })
 }
 
-fn judge(all: &[Series]) -> Result<Option<Finding>, String> {
+fn judge(all: &[Series], kind: RunKind) -> Result<Option<Finding>, String> {
     let mut unknown = None;
     for series in all {
         let Some(rounds) = Rounds::of(&series.rates) else {
@@ -55,11 +55,23 @@ fn judge(all: &[Series]) -> Result<Option<Finding>, String> {
         }
         return Ok(Some(Finding {
             words: rounds.words(series),
-            remedy: "the figures are those of a change from one state to another: warm up longer (`warmup`; in fio's words \
-                     `ramp_time`), measure longer, and look for other load on the device",
+            remedy: remedy(kind),
         }));
     }
     unknown.map_or(Ok(None), Err)
+}
+
+fn remedy(kind: RunKind) -> &'static str {
+    match kind {
+        RunKind::Run | RunKind::Serve => {
+            "the figures are those of a change from one state to another: warm up longer (`warmup`; in fio's words `ramp_time`), \
+             measure longer, and look for other load on the device"
+        }
+        RunKind::Predict => {
+            "the figures are those of a change from one state to another: warm up longer (`warmup`; in fio's words `ramp_time`), \
+             or begin with it (`cache = \"warm\"`, `credits = \"empty\"` in the design)"
+        }
+    }
 }
 
 /// Five equal parts of the seconds; what cannot be shared out is left out of the first.

@@ -100,6 +100,9 @@ fn a_drift_is_no_steady_state() {
                  drift 0 % (steady: 10)";
     says(&steady, false, words);
     check(None, |run| seconds(run, &drift(8000, 7500)));
+    let [steady, _] = told(RunKind::Predict, |run| seconds(run, &drift(6000, 8000)));
+    assert!(steady.evidence.contains("reads rose from"), "{steady:?}");
+    assert!(steady.remedy.contains("cache = \"warm\""), "{steady:?}");
 }
 
 #[test]
