@@ -6,8 +6,8 @@ mod clock;
 mod contents;
 
 use fathom_record::{
-    Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, MachineClock, OpStats, OtherIo, RunKind,
-    StageResult, TargetFacts, WorkerStats, run_checks,
+    Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, MachineClock, OpStats, OtherIo,
+    RunKind, StageResult, TargetFacts, WorkerStats, run_checks,
 };
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::{
