@@ -44,14 +44,23 @@ impl Outside {
 #[derive(Debug)]
 pub(crate) struct Span {
     /// Right before the first I/O.
-    pub(crate) start: Outside,
+    start: Outside,
     /// As measurement began after a warm-up, with I/O in flight.
-    pub(crate) measured: Option<Outside>,
+    measured: Option<Outside>,
     /// Once the last I/O was complete.
-    pub(crate) end: Outside,
+    end: Outside,
 }
 
 impl Span {
+    /// From `start` to now, and from `measured` on where there was a warm-up.
+    pub(crate) fn to_now(start: Outside, measured: Option<Outside>, names: &[String]) -> Self {
+        Self {
+            start,
+            measured,
+            end: Outside::now(names),
+        }
+    }
+
     /// Tells what happened while it was measured, which was for `over`.
     pub(crate) fn tell(&self, result: &mut StageResult, over: Nanos) {
         let (before, after) = (self.measured(), &self.end);
@@ -215,7 +224,8 @@ mod tests {
     fn without_an_account_or_a_device_nothing_is_told() {
         let span = |change: fn(&mut Outside)| {
             let [mut start, mut end] = [moment(0, 0), moment(1, 2)];
-            (change(&mut start), change(&mut end));
+            change(&mut start);
+            change(&mut end);
             Span {
                 start,
                 measured: None,
@@ -241,23 +251,25 @@ mod tests {
             size: 8,
             ours: true,
         });
-        let kind = match on_device {
-            true => Kind::Device {
+        let kind = if on_device {
+            Kind::Device {
                 number: DeviceNumber::from_packed(0x0700),
                 size: 8,
                 sector: 8,
-            },
-            false => Kind::File {
+            }
+        } else {
+            Kind::File {
                 full: "/unused".into(),
                 existing,
-            },
+            }
         };
         let mut making = Making::new(&kind);
-        making.need(job, job.limits.bytes.map_or(8, Bytes::get));
+        let needed = job.limits.bytes.map_or(8, Bytes::get);
+        making.need(job, needed);
         let object = Object {
             path: "/unused".to_owned(),
             kind,
-            needed: 8,
+            needed,
             written: true,
             only_ours: true,
             direct: true,
@@ -280,7 +292,7 @@ mod tests {
         check_writes(true, false, |job| job.caching = Caching::Buffered);
         check_writes(true, false, |job| job.backend = Backend::Mmap);
         check_writes(true, false, |job| {
-            job.features.trace_to = Some("trace".to_owned())
+            job.features.trace_to = Some("trace".to_owned());
         });
         check_writes(false, false, |_| {});
         check_writes(false, true, |job| job.mix = Mix::READ);

@@ -549,11 +549,7 @@ impl StageRun<'_> {
         let over = ended.saturating_sub(counted_from);
         let mut output = self.empty_output(started_unix_ns);
         output.tell_late(ways.begin.late);
-        let span = Span {
-            start,
-            measured,
-            end: Outside::now(&names),
-        };
+        let span = Span::to_now(start, measured, &names);
         for finished in threads.into_iter().filter_map(joined) {
             self.take_finished(finished, &mut output);
         }

@@ -138,7 +138,7 @@ fn a_file_put_in_anothers_place_is_told() {
     assert_eq!(found, of("was 2 MiB long, is 4 KiB"));
     write(&path);
     let gone = told_of(vec![job(&path, SIZE)], true, || {
-        fs::remove_file(&path).unwrap()
+        fs::remove_file(&path).unwrap();
     });
     assert_eq!(gone, of("is gone"));
 }

@@ -134,13 +134,13 @@ impl OfWay {
         let did = self.did;
         let moved = Bytes::new(bytes);
         let rate = rate_of(bytes, over);
-        match self.is_used {
-            true => is_much.then(|| format!("{did} {rate} ({moved})")),
-            false => (is_much || are_many).then(|| {
-                let iops = Iops::new(per_second(ios, over).round() as u64);
-                format!("{did} {rate} ({moved}) in {iops}")
-            }),
+        if self.is_used {
+            return is_much.then(|| format!("{did} {rate} ({moved})"));
         }
+        (is_much || are_many).then(|| {
+            let iops = Iops::new(per_second(ios, over).round() as u64);
+            format!("{did} {rate} ({moved}) in {iops}")
+        })
     }
 }
 
@@ -241,10 +241,10 @@ mod tests {
         );
         // I/Os are counted in directions alone that the run has not.
         check(None, |others| {
-            (others.bytes[1], others.ios[1]) = (4 << 20, 400)
+            (others.bytes[1], others.ios[1]) = (4 << 20, 400);
         });
         check(None, |others| {
-            (others.bytes[1], others.ios[1]) = (4 << 20, 1000)
+            (others.bytes[1], others.ios[1]) = (4 << 20, 1000);
         });
         let own = told(|job, others| {
             job.mix = fathom_workload::Mix::WRITE;
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(own, Ok(None));
         // A file system adds to what is written.
         check(None, |others| {
-            (others.bytes[1], others.writes_known) = (900 << 20, false)
+            (others.bytes[1], others.writes_known) = (900 << 20, false);
         });
     }
 
