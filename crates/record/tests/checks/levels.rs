@@ -113,6 +113,13 @@ fn rough_seconds_are_no_change() {
     let words = "no rate ranged over more than 20 % of its mean in five rounds, or drifted by more than 10 %";
     says(&steady, true, words);
     says(&cliff, true, "no rate went over from one level to another");
+    // So rough that a range of a fifth may be chance.
+    let rougher: Vec<u64> = (0..30)
+        .map(|at| [1500, 700, 1900, 300, 1000, 600][at % 6] + at as u64 / 6 * 70)
+        .collect();
+    let [steady, _] = told(RunKind::Run, |run| seconds(run, &rougher));
+    let words = "not judged: reads: reads scatter too much for rounds of 6 s to tell";
+    says(&steady, true, words);
 }
 
 #[test]
