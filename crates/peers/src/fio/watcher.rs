@@ -227,7 +227,7 @@ impl EventSink for Watcher<'_> {
                 self.screen.event(event);
             }
             Event::StageFinished { index, .. } => self.tell_saved(*index, true),
-            Event::JobInterval { .. } | Event::IoFailed { .. } => {}
+            Event::JobInterval { .. } | Event::IntervalLate { .. } | Event::IoFailed { .. } => {}
         }
     }
 }
