@@ -141,6 +141,7 @@ impl Section {
                 Backend::Sync if features.calls.has_flags() => "pvsync2",
                 Backend::Sync => "psync",
                 Backend::Mmap => "mmap",
+                Backend::Nbd => "nbd",
                 Backend::Null => "null",
             },
         };

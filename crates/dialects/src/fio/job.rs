@@ -126,7 +126,8 @@ pub fn build(
         },
         contents: contents(settings),
         backend,
-        caching: if settings.direct {
+        // Exports have no page cache on this machine.
+        caching: if settings.direct || backend == Backend::Nbd {
             Caching::Direct
         } else {
             Caching::Buffered
@@ -138,7 +139,7 @@ pub fn build(
             Backend::Null => settings.depth > 1,
             // Where a kernel thread takes submissions, submitting is writing to memory.
             Backend::IoUring => calls.submitter.is_none(),
-            Backend::Libaio => true,
+            Backend::Libaio | Backend::Nbd => true,
         },
         drop_cache: settings.invalidate,
         unlink: settings.unlink,
