@@ -12,7 +12,7 @@ use fathom_rawio::{
     NbdExport, NbdQueue, NbdUnreachable, NbdWrites, connect_to_export, look_at_export,
 };
 use fathom_units::Bytes;
-use fathom_workload::{Backend, Job, OpenSync, Target};
+use fathom_workload::{Backend, Job, OpenSync, Target, unknown_to_exports};
 
 use crate::EngineError;
 use crate::complaints::Complaint;
@@ -62,6 +62,10 @@ fn look(path: &str) -> Result<Export, Complaint> {
 /// # Errors
 /// What it does not.
 pub(crate) fn check(job: &Job, target: &Target, export: &Export) -> Result<(), Complaint> {
+    if let Some((_, what)) = unknown_to_exports(job).next() {
+        let problem = format!("it is an export of an NBD server, which does not know {what}");
+        return Err(Complaint::new(problem).hint("leave that out, or use a file or a block device"));
+    }
     let Offer { flags, blocks, .. } = export.offer;
     let writes = job.mix.changes_data();
     if writes && flags.is_read_only() {

@@ -152,6 +152,12 @@ fn what_its_server_refuses_is_known_before() {
         file,
         "it is no export of an NBD server, which the backend `nbd` needs",
     );
+    let mut trims = server.job();
+    trims.mix = Mix::TRIM;
+    refused(
+        trims,
+        "it is an export of an NBD server, which does not know trims",
+    );
     let mut durable = server.job();
     durable.sync.open = OpenSync::Dsync;
     assert!(preflight(&workload(vec![durable]), &RunOptions::default()).is_ok());

@@ -19,6 +19,8 @@ mod targets;
 mod validation;
 mod verify;
 
+pub use exports::unknown_to_exports;
+
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Bytes;
 

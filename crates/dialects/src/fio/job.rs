@@ -9,6 +9,7 @@ use fathom_workload::{
 };
 
 use super::conditioning;
+use super::exports;
 use super::features;
 use super::placement::{
     is_aligned, is_independent, is_never_random, size_list, working_set_problem, zone_problem,
@@ -592,7 +593,10 @@ pub fn makes_anew(settings: &Settings) -> bool {
         && !settings.placement.append
         && settings.verify.kind().is_none()
         && control.handling.sync_range.is_none()
-        && !matches!(backend(settings), Backend::Mmap | Backend::Null)
+        && !matches!(
+            backend(settings),
+            Backend::Mmap | Backend::Nbd | Backend::Null
+        )
 }
 
 /// What the job asks for and its engine cannot do, as in fio.
@@ -661,6 +665,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         refuse("rate_iops", message, "keep one of them");
     }
     for (option, message, hint) in pacing_problems(settings) {
+        refuse(option, message, hint);
+    }
+    if let Some((option, message, hint)) = exports::problem(settings) {
         refuse(option, message, hint);
     }
     if let Some((option, message)) = engine_problem(settings) {

@@ -34,7 +34,7 @@ pub(super) fn check(job: &Job, found: &mut Found) {
         }
     }
     if job.backend == Backend::Nbd {
-        for (key, what) in refused(job) {
+        for (key, what) in unknown_to_exports(job) {
             let message = format!("it has {what}, which exports of NBD servers do not know");
             found.add(
                 key,
@@ -45,8 +45,8 @@ pub(super) fn check(job: &Job, found: &mut Found) {
     }
 }
 
-/// What a job asks for that exports do not have, with the key that it stands under.
-fn refused(job: &Job) -> impl Iterator<Item = (&'static str, &'static str)> {
+/// What a job asks for that exports of NBD servers do not know, with the native key that it stands under.
+pub fn unknown_to_exports(job: &Job) -> impl Iterator<Item = (&'static str, &'static str)> {
     let features = &job.features;
     let files = &features.files;
     let all = [
