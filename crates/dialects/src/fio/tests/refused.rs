@@ -196,6 +196,20 @@ fn what_fio_refuses_is_refused() {
         &["engine `nfs` is not carried: it needs libnfs; mount the export and name a file there"],
     );
     check_error(
+        "[j]\nsize=1m\nioengine=nul\n",
+        &["`nul` is no value of `ioengine`"],
+    );
+    check_error(
+        "[j]\nsize=1m\nnumjobs=5000\n",
+        &["more than 4096 jobs, clones counted"],
+    );
+    let long = format!("[j]\nsize=1m\n{}\n", "a".repeat(9000));
+    check_error(&long, &["the line is longer than 8 KiB"]);
+}
+
+#[test]
+fn exports_need_a_uri_and_no_files() {
+    check_error(
         "[j]\nsize=1m\nioengine=nbd\n",
         &["job `j`: the engine `nbd` needs the URI of an export"],
     );
@@ -207,16 +221,6 @@ fn what_fio_refuses_is_refused() {
         "[j]\nioengine=psync\nuri=nbd://host\n",
         &["engine `psync` has no option `uri`"],
     );
-    check_error(
-        "[j]\nsize=1m\nioengine=nul\n",
-        &["`nul` is no value of `ioengine`"],
-    );
-    check_error(
-        "[j]\nsize=1m\nnumjobs=5000\n",
-        &["more than 4096 jobs, clones counted"],
-    );
-    let long = format!("[j]\nsize=1m\n{}\n", "a".repeat(9000));
-    check_error(&long, &["the line is longer than 8 KiB"]);
 }
 
 #[test]
