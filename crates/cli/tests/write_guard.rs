@@ -194,8 +194,9 @@ fn a_name_that_is_of_no_use_is_told() {
     ] {
         let arguments = write_arguments(filename, name);
         let (_, stderr) = expect_code(folder.path(), &arguments, 0);
-        let told =
-            format!("`{name}` changes nothing: no target of this workload is a block device");
+        let told = format!(
+            "`{name}` changes nothing: no target of this workload is a block device or an export"
+        );
         assert_eq!(stderr.contains(&told), is_told, "{arguments:?}: {stderr}");
     }
     // One that matches nothing beside one that does, with each verb that takes it.
@@ -225,7 +226,7 @@ fn a_name_that_is_of_no_use_is_told() {
     let diskspd = [&diskspd[..], &[&disk.device]].concat();
     for arguments in [fio, run, diskspd] {
         let (_, stderr) = expect_code(folder.path(), &arguments, 0);
-        let told = "note: `--destroy-data=nvme7` changes nothing: no block device of this workload bears that name";
+        let told = "note: `--destroy-data=nvme7` changes nothing: no block device or export of this workload bears that name";
         assert!(stderr.contains(told), "{arguments:?}: {stderr}");
         assert_eq!(stderr.matches("changes nothing").count(), 1, "{stderr}");
     }

@@ -18,6 +18,7 @@ mod back;
 mod clones;
 mod diskspd;
 mod draft;
+mod exports;
 mod fio;
 mod hosts;
 mod iometer;
@@ -119,6 +120,12 @@ pub fn convert_for(workload: &Workload, to: Dialect, source: &str, hosts: &[Host
 
 /// The same for another verb, which the text names.
 pub fn write(workload: &Workload, to: Dialect, origin: Origin<'_>) -> Converted {
+    let mut beyond = origin.beyond.to_vec();
+    beyond.extend(exports::lost(workload, to));
+    let origin = Origin {
+        beyond: &beyond,
+        ..origin
+    };
     let converted = match to {
         Dialect::Fio => fio::convert(workload, origin),
         Dialect::Diskspd => diskspd::convert(workload, origin),

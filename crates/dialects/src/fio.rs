@@ -17,6 +17,7 @@ mod context;
 mod copy_tests;
 mod decimal;
 mod ends;
+mod exports;
 mod features;
 mod file_names;
 mod file_sizes;

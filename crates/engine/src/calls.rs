@@ -40,8 +40,8 @@ impl NextPass {
             && job.caching == Caching::Buffered
             && !job.features.files.pre_read
             && job.features.operation.is_none()
-            && backend != Backend::Null;
-        if job.features.files.made_anew && backend != Backend::Null {
+            && backend.opens_files();
+        if job.features.files.made_anew && backend.opens_files() {
             Self::MakesFilesAnew
         } else if drops {
             Self::FindsNothing
@@ -268,9 +268,11 @@ pub(crate) fn path_of(object: &Object) -> Option<&Path> {
         },
         Kind::Fresh { directory } => Some(directory),
         Kind::Device { .. } => Some(Path::new(&object.path)),
-        Kind::Directory { .. } | Kind::FileSet { .. } | Kind::Character | Kind::Nothing { .. } => {
-            None
-        }
+        Kind::Directory { .. }
+        | Kind::FileSet { .. }
+        | Kind::Export(_)
+        | Kind::Character
+        | Kind::Nothing { .. } => None,
     }
 }
 

@@ -41,6 +41,7 @@ impl Making {
             Kind::Directory { .. }
             | Kind::FileSet { .. }
             | Kind::Device { .. }
+            | Kind::Export(_)
             | Kind::Character
             | Kind::Nothing { .. } => None,
         };

@@ -16,6 +16,7 @@ mod complaints;
 mod counters;
 mod denied;
 mod error;
+mod exports;
 mod failures;
 mod file_sets;
 mod fresh;

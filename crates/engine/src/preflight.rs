@@ -144,6 +144,7 @@ pub(crate) fn short_size(object: &Object) -> Option<u64> {
         Kind::File { existing, .. } => existing.map_or(0, |file| file.size),
         Kind::Fresh { .. } => 0,
         Kind::Device { .. }
+        | Kind::Export(_)
         | Kind::Directory { .. }
         | Kind::FileSet { .. }
         | Kind::Character
@@ -343,6 +344,9 @@ fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String
                     Err(refusal) => refusals.push(refusal),
                 }
             }
+            Kind::Export(_) if object.written => {
+                refusals.extend(guard::judge_export(&object.path, &options.destroy_data).err());
+            }
             Kind::File {
                 full,
                 existing: Some(existing),
@@ -412,7 +416,9 @@ fn check_opening<'o>(
         durability: Durability::None,
     };
     let directory = match &object.kind {
-        Kind::Nothing { .. } | Kind::Directory { exists: true, .. } => return Ok(()),
+        Kind::Nothing { .. } | Kind::Export(_) | Kind::Directory { exists: true, .. } => {
+            return Ok(());
+        }
         Kind::FileSet { full, anchor } if anchor.exists => full,
         Kind::FileSet { full, .. } => targets::standing(full),
         Kind::Device { .. } | Kind::Character => {

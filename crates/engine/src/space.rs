@@ -79,6 +79,7 @@ fn need<'o>(object: &'o Object, format: Option<&u64>) -> Option<(&'o Path, u64)>
         Kind::Fresh { directory } => Some((directory, lacking(object)?)),
         Kind::FileSet { .. }
         | Kind::Device { .. }
+        | Kind::Export(_)
         | Kind::Directory { .. }
         | Kind::Character
         | Kind::Nothing { .. } => None,

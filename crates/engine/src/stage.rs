@@ -24,7 +24,7 @@ use crate::interval::{Handover, IntervalSet, Message, sets_per_worker};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::order::Order;
 use crate::outside::{Outside, Span};
-use crate::start::{IoStart, Start};
+use crate::start::{IoStart, Opened, Start};
 use crate::steady::SteadyWatch;
 use crate::store::Store;
 use crate::survey::are_on_each_other;
@@ -247,7 +247,7 @@ impl StageRun<'_> {
                         enough: steady.enough(index),
                         ..parts
                     }),
-                    files: self.files(index, job)?,
+                    opened: self.opened(index, job)?,
                     names: self.names(index, job),
                     order: &order,
                     ready: ready.clone(),
@@ -362,6 +362,17 @@ impl StageRun<'_> {
             }
         }
         Ok(files)
+    }
+
+    /// The job's targets as a worker has them.
+    fn opened(&self, index: usize, job: &Job) -> Result<Opened, EngineError> {
+        let objects = self.targets[index].objects.iter();
+        let exports = objects.filter(|_| job.backend == Backend::Nbd);
+        let offers = exports.filter_map(|object| self.store.offer(*object));
+        Ok(Opened {
+            files: self.files(index, job)?,
+            offers: offers.collect(),
+        })
     }
 
     /// What is there of each job's file sets.

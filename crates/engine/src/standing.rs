@@ -149,7 +149,7 @@ impl Stand {
             }
             Kind::Fresh { directory } => (directory.clone(), LeadsTo::Unjudged),
             Kind::Device { number, .. } => (path, LeadsTo::Device(*number)),
-            Kind::Character | Kind::Nothing { .. } => return None,
+            Kind::Character | Kind::Export(_) | Kind::Nothing { .. } => return None,
         };
         let found = fs::metadata(&place).ok()?;
         let is_device = matches!(leads_to, LeadsTo::Device(_));

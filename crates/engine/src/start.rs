@@ -7,6 +7,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender};
 
+use fathom_nbd::client::Offer;
 use fathom_rawio::{
     AioQueue, NullQueue, OneByOne, Queue, RingUnusable, SyncQueue, UringQueue, precise_timers,
 };
@@ -17,7 +18,7 @@ use crate::file_sets::SetStart;
 use crate::order::Order;
 use crate::timing::Times;
 use crate::worker::{Extras, Finished, Full, Parts, Source, Worker};
-use crate::{EngineError, calls, scheduler, thread};
+use crate::{EngineError, calls, exports, scheduler, thread};
 
 /// Where a worker says that it is ready, or why it cannot be.
 type Ready = Sender<Result<(), EngineError>>;
@@ -43,12 +44,19 @@ impl Start<'_> {
 /// A worker with I/O of files and devices before its thread begins.
 pub(crate) struct IoStart<'a> {
     pub(crate) parts: Box<Parts<'a, WorkerStream>>,
-    pub(crate) files: Vec<File>,
+    pub(crate) opened: Opened,
     /// Of targets that are names to the job, and are not opened.
     pub(crate) names: Vec<PathBuf>,
     pub(crate) order: &'a Order<'a>,
     pub(crate) ready: Ready,
     pub(crate) go: Receiver<Times>,
+}
+
+/// The targets of a worker, in the job's order.
+pub(crate) struct Opened {
+    pub(crate) files: Vec<File>,
+    /// Of files that are connections to exports.
+    pub(crate) offers: Vec<Offer>,
 }
 
 /// What a worker's thread needs to begin.
@@ -79,7 +87,7 @@ impl IoStart<'_> {
         let size = job.largest_buffer().get().max(1) as u32;
         let IoStart {
             mut parts,
-            files,
+            opened,
             names,
             order,
             ready,
@@ -90,12 +98,11 @@ impl IoStart<'_> {
             order,
             ready,
             go,
-            files: thread::kept(job, &files),
+            files: thread::kept(job, &opened.files),
         };
-        let _placed = placed(job, parts.worker, &files, &begin_order.ready)?;
-        calls::advise(job, &files);
-        let calls = calls::of(job);
-        if let Some(performer) = thread::performer(job, &files, names) {
+        let _placed = placed(job, parts.worker, &opened.files, &begin_order.ready)?;
+        calls::advise(job, &opened.files);
+        if let Some(performer) = thread::performer(job, &opened.files, names) {
             let queue = performer.and_then(|performer| OneByOne::new(performer, size));
             let queue = queue.map_err(|source| RingUnusable::Other {
                 ring: thread::what(job),
@@ -104,31 +111,49 @@ impl IoStart<'_> {
             });
             return begin(parts, queue, slots, begin_order);
         }
-        let plain = |ring: &'static str, source| RingUnusable::Other {
-            ring,
-            slots,
-            source,
-        };
-        match parts.backend {
-            Backend::IoUring => {
-                let queue = UringQueue::with_calls(files, slots, size, &calls);
-                begin(parts, queue, slots, begin_order)
-            }
-            Backend::Libaio => {
-                let queue = AioQueue::with_calls(files, slots, size, &calls);
-                begin(parts, queue, slots, begin_order)
-            }
-            // Mapped files were taken care of above.
-            Backend::Sync | Backend::Mmap => {
-                let queue = SyncQueue::with_calls(files, slots, size, &calls);
-                let queue = queue.map_err(|error| plain("pread and pwrite", error));
-                begin(parts, queue, slots, begin_order)
-            }
-            Backend::Null => {
-                let queue = NullQueue::new(files, slots, size);
-                let queue = queue.map_err(|error| plain("the null backend", error));
-                begin(parts, queue, slots, begin_order)
-            }
+        begin_by_backend(parts, opened, (slots, size), begin_order)
+    }
+}
+
+/// Begins a worker whose I/O is that of its backend, in so many buffers of a size.
+fn begin_by_backend<'a>(
+    parts: Box<Parts<'a, WorkerStream>>,
+    Opened { files, offers }: Opened,
+    (slots, size): (u32, u32),
+    begin_order: Begin<'a>,
+) -> Option<Finished> {
+    let job = parts.job;
+    let calls = calls::of(job);
+    let plain = |ring: &'static str, source| RingUnusable::Other {
+        ring,
+        slots,
+        source,
+    };
+    match parts.backend {
+        Backend::IoUring => {
+            let queue = UringQueue::with_calls(files, slots, size, &calls);
+            begin(parts, queue, slots, begin_order)
+        }
+        Backend::Libaio => {
+            let queue = AioQueue::with_calls(files, slots, size, &calls);
+            begin(parts, queue, slots, begin_order)
+        }
+        // Mapped files were taken care of above.
+        Backend::Sync | Backend::Mmap => {
+            let queue = SyncQueue::with_calls(files, slots, size, &calls);
+            let queue = queue.map_err(|error| plain("pread and pwrite", error));
+            begin(parts, queue, slots, begin_order)
+        }
+        Backend::Nbd => {
+            let queue = exports::queue(job, (files, offers), slots, size);
+            let queue = queue.map_err(|error| plain("exports of NBD servers", error));
+            let queue = made_or_told(job, queue, &begin_order.ready)?;
+            begin_full(parts, queue, slots, begin_order)
+        }
+        Backend::Null => {
+            let queue = NullQueue::new(files, slots, size);
+            let queue = queue.map_err(|error| plain("the null backend", error));
+            begin(parts, queue, slots, begin_order)
         }
     }
 }
@@ -142,26 +167,28 @@ fn begin<'a, Q: Queue>(
     begin: Begin<'a>,
 ) -> Option<Finished> {
     let job = parts.job;
-    let queue = match queue {
-        Ok(queue) => queue,
-        Err(error) => {
-            // The control thread waits for exactly one word from each worker.
-            let remedy = error.remedy().unwrap_or(
-                "lower its depth, block size or number of workers, or choose another engine",
-            );
-            let _ = begin.ready.send(Err(EngineError::Unsupported {
-                what: format!("job `{}`", job.name),
-                why: error.to_string(),
-                remedy: remedy.to_owned(),
-            }));
-            return None;
-        }
-    };
+    let queue = made_or_told(job, queue, &begin.ready)?;
     if Full::is_needed(job) {
         begin_full(parts, queue, slots, begin)
     } else {
         start(made(parts, queue, slots), job, begin)
     }
+}
+
+/// The queue, where it was made; why it was not is told.
+fn made_or_told<Q>(job: &Job, queue: Result<Q, RingUnusable>, ready: &Ready) -> Option<Q> {
+    let told = |error: RingUnusable| {
+        // The control thread waits for exactly one word from each worker.
+        let remedy = error.remedy().unwrap_or(
+            "lower its depth, block size or number of workers, or choose another engine",
+        );
+        let _ = ready.send(Err(EngineError::Unsupported {
+            what: format!("job `{}`", job.name),
+            why: error.to_string(),
+            remedy: remedy.to_owned(),
+        }));
+    };
+    queue.map_err(told).ok()
 }
 
 /// Puts the thread of a worker where its job wants it, with the memory that it locks, and tells what the job has to say of its

@@ -5,12 +5,14 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use fathom_nbd::client::Offer;
 use fathom_rawio::{self as rawio, Access, Durability, OpenHow};
 use fathom_record::{InMemory, Reducing};
 use fathom_units::Bytes;
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{Caching, Job, OpenSync};
 
+use crate::exports::{self, Export};
 use crate::fresh::FreshFile;
 use crate::guard::{self, DeviceNumber, HeldDevice};
 use crate::targets::{Kind, Object, Targets};
@@ -36,6 +38,7 @@ enum Opened {
         /// Kept where the run writes to the device.
         _held: Option<HeldDevice>,
     },
+    Export(Export),
     Nothing,
 }
 
@@ -69,6 +72,7 @@ impl Store {
         let how = how(job);
         let file = match opened {
             Opened::Nothing => return Ok(None),
+            Opened::Export(export) => return exports::connect(name, export).map(Some),
             Opened::Path(path) | Opened::Device { path, .. } => rawio::open(path, how),
             Opened::Fresh(fresh, _) => rawio::reopen(fresh.file(), how),
         };
@@ -83,7 +87,15 @@ impl Store {
     pub(crate) fn path(&self, object: usize) -> Option<PathBuf> {
         match &self.opened[object].1 {
             Opened::Path(path) | Opened::Device { path, .. } => Some(path.clone()),
-            Opened::Fresh(..) | Opened::Nothing => None,
+            Opened::Fresh(..) | Opened::Export(_) | Opened::Nothing => None,
+        }
+    }
+
+    /// What the server of an export offers; `None` where the object is none.
+    pub(crate) fn offer(&self, object: usize) -> Option<Offer> {
+        match &self.opened[object].1 {
+            Opened::Export(export) => Some(export.offer),
+            _ => None,
         }
     }
 
@@ -95,7 +107,7 @@ impl Store {
         let (name, opened) = &self.opened[object];
         let failed = |error| EngineError::target(name, "reading it before the job", error);
         let file = match opened {
-            Opened::Nothing => return Ok(()),
+            Opened::Export(_) | Opened::Nothing => return Ok(()),
             Opened::Path(path) | Opened::Device { path, .. } => {
                 rawio::open(path, OpenHow::LOOK).map_err(failed)?
             }
@@ -145,7 +157,7 @@ impl Store {
         match &self.opened[object].1 {
             Opened::Path(path) => rawio::open(path, OpenHow::LOOK).ok(),
             Opened::Fresh(fresh, _) => fresh.file().try_clone().ok(),
-            Opened::Device { .. } | Opened::Nothing => None,
+            Opened::Device { .. } | Opened::Export(_) | Opened::Nothing => None,
         }
     }
 
@@ -171,7 +183,7 @@ impl Store {
     fn place(&self, object: usize) -> Option<&Path> {
         match &self.opened[object].1 {
             Opened::Path(path) | Opened::Device { path, .. } | Opened::Fresh(_, path) => Some(path),
-            Opened::Nothing => None,
+            Opened::Export(_) | Opened::Nothing => None,
         }
     }
 }
@@ -182,6 +194,7 @@ fn open_object(object: &Object, number: usize, stop: &StopFlag) -> Result<Opened
         Kind::File { full, .. } | Kind::Directory { full, .. } | Kind::FileSet { full, .. } => {
             Opened::Path(full.clone())
         }
+        Kind::Export(export) => Opened::Export(export.clone()),
         Kind::Character => Opened::Path(PathBuf::from(&object.path)),
         Kind::Fresh { directory } => {
             let file = FreshFile::new(directory, number, stop);

@@ -19,6 +19,7 @@ use fathom_workload::{
 
 use crate::character;
 use crate::complaints::{Complaint, Complaints};
+use crate::exports::{self, Export};
 use crate::file_sets::{self, Anchor};
 use crate::growth::Making;
 use crate::guard::DeviceNumber;
@@ -83,6 +84,8 @@ pub(crate) enum Kind {
         /// Its logical sector in bytes.
         sector: u64,
     },
+    /// An export of an NBD server.
+    Export(Export),
     /// A character device that takes and gives bytes, and stores none.
     Character,
     /// Nothing is opened: the null backend.
@@ -111,6 +114,7 @@ impl Object {
             | Kind::FileSet { .. }
             | Kind::Character => self.needed,
             Kind::Device { size, .. } => *size,
+            Kind::Export(export) => export.offer.size,
             Kind::Nothing { size } => size.unwrap_or(0).max(self.needed),
         }
     }
@@ -141,6 +145,7 @@ enum Identity {
     Fresh(PathBuf),
     Device(DeviceNumber),
     Nothing(String),
+    Export(String),
 }
 
 /// Finds what the targets of `workload` are, and adds to `problems` what is wrong with them.
@@ -234,7 +239,7 @@ fn note_use<'a>(
         (None, None) => job.mix.changes_data(),
     };
     object.only_ours |= job.existing == ExistingFiles::OnlyOurs;
-    let opens = job.backend != Backend::Null && !operation.is_some_and(FileOperation::is_of_names);
+    let opens = job.backend.opens_files() && !operation.is_some_and(FileOperation::is_of_names);
     object.direct |= job.caching == Caching::Direct && opens;
 }
 
@@ -259,6 +264,10 @@ fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), Complaint> {
         let size = size.map(|metadata| metadata.len());
         let identity = Identity::Nothing(target.place.path().to_owned());
         return Ok((identity, Kind::Nothing { size }));
+    }
+    if let Some(export) = exports::identify(job, target) {
+        let uri = Identity::Export(target.place.path().to_owned());
+        return export.map(|export| (uri, Kind::Export(export)));
     }
     if target.place.file_set().is_some() {
         return file_set(job, path);
@@ -556,7 +565,10 @@ fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, 
         ));
         return Err(problem.hint("use a smaller block, or a larger target"));
     }
-    check_alignment(job, target, object)?;
+    match &object.kind {
+        Kind::Export(export) => exports::check(job, target, export)?,
+        _ => check_alignment(job, target, object)?,
+    }
     Ok(TargetRange { offset, length })
 }
 

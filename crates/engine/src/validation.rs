@@ -87,7 +87,10 @@ pub(crate) fn check(workload: &Workload, targets: &Targets, problems: &mut Diagn
         let mut add = |message: String, hint: &str| {
             problems.push(Diagnostic::error(message).hint(hint));
         };
-        if !matches!(object.kind, Kind::File { .. } | Kind::Device { .. }) {
+        if !matches!(
+            object.kind,
+            Kind::File { .. } | Kind::Device { .. } | Kind::Export(_)
+        ) {
             let message = format!(
                 "`{path}` is neither a file nor a block device: no later stage finds its blocks again"
             );

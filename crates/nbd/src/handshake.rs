@@ -6,10 +6,10 @@ use crate::options::{
     OPT_SET_CONTEXT, OPT_STARTTLS, OPT_STRUCTURED, OPTION_MAX, Refusal,
 };
 
-const NBD_MAGIC: u64 = 0x4e42_444d_4147_4943;
-const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
-const FIXED_NEWSTYLE: u32 = 1;
-const NO_ZEROES: u32 = 2;
+pub(crate) const NBD_MAGIC: u64 = 0x4e42_444d_4147_4943;
+pub(crate) const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
+pub(crate) const FIXED_NEWSTYLE: u32 = 1;
+pub(crate) const NO_ZEROES: u32 = 2;
 /// Bytes of an option before its body.
 const OPTION_HEAD: usize = 16;
 /// Most options of one handshake, beside those about each export: a client that asks more is not trying to connect.

@@ -11,7 +11,7 @@ const NAME_MAX: usize = 4096;
 /// The one metadata context that is served.
 pub(crate) const ALLOCATION: &str = "base:allocation";
 
-const REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
+pub(crate) const REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 
 pub(crate) const OPT_EXPORT_NAME: u32 = 1;
 pub(crate) const OPT_ABORT: u32 = 2;
@@ -23,11 +23,14 @@ pub(crate) const OPT_STRUCTURED: u32 = 8;
 pub(crate) const OPT_LIST_CONTEXT: u32 = 9;
 pub(crate) const OPT_SET_CONTEXT: u32 = 10;
 
-const REP_ACK: u32 = 1;
-const REP_SERVER: u32 = 2;
-const REP_INFO: u32 = 3;
+pub(crate) const REP_ACK: u32 = 1;
+pub(crate) const REP_SERVER: u32 = 2;
+pub(crate) const REP_INFO: u32 = 3;
 const REP_CONTEXT: u32 = 4;
-const ERROR: u32 = 1 << 31;
+pub(crate) const ERROR: u32 = 1 << 31;
+
+pub(crate) const INFO_EXPORT: u16 = 0;
+pub(crate) const INFO_BLOCK_SIZE: u16 = 3;
 
 /// Why an option is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,8 +128,6 @@ pub(crate) fn wanted_export(body: &[u8]) -> Option<&str> {
 
 /// Tells of an export, in the answer to `INFO` or `GO`.
 pub(crate) fn describe(out: &mut Vec<u8>, option: u32, facts: ExportFacts, structured: bool) {
-    const INFO_EXPORT: u16 = 0;
-    const INFO_BLOCK_SIZE: u16 = 3;
     let start = begin(out, option, REP_INFO);
     out.put16(INFO_EXPORT);
     out.put64(facts.size);

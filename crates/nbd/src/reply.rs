@@ -3,7 +3,7 @@
 use crate::bytes::Put;
 use crate::options::ALLOCATION_ID;
 
-const SIMPLE: u32 = 0x6744_6698;
+pub(crate) const SIMPLE: u32 = 0x6744_6698;
 const STRUCTURED: u32 = 0x668e_33ef;
 const DONE: u16 = 1;
 const CHUNK_NONE: u16 = 0;

@@ -13,7 +13,7 @@ pub const BLOCK_PREFERRED: u32 = 4096;
 /// Longest read or write, as clients expect it where nothing is said.
 pub const BLOCK_MAX: u32 = 32 << 20;
 
-const MAGIC: u32 = 0x2560_9513;
+pub(crate) const MAGIC: u32 = 0x2560_9513;
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

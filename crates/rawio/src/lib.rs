@@ -20,6 +20,7 @@ mod file;
 mod inherited;
 mod locked;
 mod mapped;
+mod nbd;
 mod numa;
 mod one_by_one;
 mod operations;
@@ -55,6 +56,7 @@ pub use file::{
 pub use inherited::inherited_sockets;
 pub use locked::LockedMemory;
 pub use mapped::{MappedFiles, MappedWrites};
+pub use nbd::{NbdExport, NbdQueue, NbdUnreachable, NbdWrites, connect_to_export, look_at_export};
 pub use numa::{MemoryMode, memory_nodes, online_processors, place_memory, processors_of_node};
 pub use one_by_one::{OneByOne, Performer};
 pub use operations::{

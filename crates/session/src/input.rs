@@ -122,7 +122,7 @@ impl Input {
         Ok(self)
     }
 
-    /// Tells which names of `--destroy-data` are of no use, since no target of the workload is a block device of that name.
+    /// Tells which names of `--destroy-data` are of no use, since no target of the workload is a block device or an export of that name.
     /// One that the environment holds for all runs is no mistake of this one. To be called once the write guard has let
     /// everything pass: what it refuses, it tells with the names that were of no use.
     pub fn tell_unused_names(&self, destroy_data: &[String], console: &dyn Console) {
@@ -134,14 +134,16 @@ impl Input {
         }
         let targets = self.workload.jobs().flat_map(|(_, job)| &job.targets);
         let paths: BTreeSet<&str> = targets.map(|target| target.place.path()).collect();
-        let is_device =
-            |path: &&str| fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device());
+        let is_device = |path: &&str| {
+            fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device())
+                || Place::Path((*path).to_owned()).is_export()
+        };
         let devices: Vec<&Path> = paths.into_iter().filter(is_device).map(Path::new).collect();
         for name in own {
             let why = match devices.as_slice() {
-                [] => "no target of this workload is a block device",
+                [] => "no target of this workload is a block device or an export",
                 devices if devices.iter().any(|path| means_device(name, path)) => continue,
-                _ => "no block device of this workload bears that name",
+                _ => "no block device or export of this workload bears that name",
             };
             console.tell(&format!(
                 "note: `--destroy-data={name}` changes nothing: {why}"
@@ -367,7 +369,14 @@ pub fn tell_warnings(warnings: &Diagnostics, console: &dyn Console) {
 }
 
 fn parse_map(map: &str) -> Result<(String, String), Failure> {
-    match map.split_once('=') {
+    // The URI of an export on a Unix socket has one of its own.
+    let is_export = Place::Path(map.to_owned()).is_export();
+    let parts = if is_export {
+        map.rsplit_once('=')
+    } else {
+        map.split_once('=')
+    };
+    match parts {
         Some((from, to)) if !from.is_empty() && !to.is_empty() => {
             Ok((mapped_name(from).to_owned(), to.to_owned()))
         }

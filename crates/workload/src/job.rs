@@ -262,6 +262,8 @@ pub enum Backend {
     Sync,
     /// Copies to and from a mapped file, one at a time.
     Mmap,
+    /// Requests to exports of NBD servers.
+    Nbd,
     /// Completes at once without I/O: measures the generator itself.
     Null,
 }
@@ -274,8 +276,14 @@ impl Backend {
             Self::Libaio => "libaio",
             Self::Sync => "sync",
             Self::Mmap => "mmap",
+            Self::Nbd => "nbd",
             Self::Null => "null",
         }
+    }
+
+    /// Whether it opens files and devices of this machine, which the page cache and direct I/O are of.
+    pub const fn opens_files(self) -> bool {
+        !matches!(self, Self::Nbd | Self::Null)
     }
 }
 

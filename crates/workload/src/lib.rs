@@ -53,5 +53,5 @@ pub use sweep::{POINTS_MAX, Sweep, SweepError, SweepPoint, Swept};
 pub use target::{FileChoice, Place, Target};
 pub use validate::{
     Contradiction, DEPTH_MAX, JOBS_MAX, REPEATS_MAX, STAGES_MAX, WORKERS_MAX, contradictions,
-    validate,
+    unknown_to_exports, validate,
 };

@@ -19,7 +19,7 @@ pub struct Target {
 /// Where a target is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// A file or block device by its path, as the user wrote it after mapping.
+    /// A file or block device by its path, or an export of an NBD server by its URI, as the user wrote it after mapping.
     Path(String),
     /// A new file in this directory, made for the run and removed after it, whatever happens.
     FreshFileIn(String),
@@ -42,6 +42,15 @@ impl Place {
             Self::Path(path) | Self::FreshFileIn(path) => path,
             Self::FileSet(set) => &mut set.anchor,
         }
+    }
+
+    /// Whether it is an export of an NBD server, by its URI, rightly written or not.
+    pub fn is_export(&self) -> bool {
+        let Self::Path(path) = self else {
+            return false;
+        };
+        let schemes = ["nbd://", "nbds://", "nbd+unix://", "nbds+unix://"];
+        schemes.iter().any(|scheme| path.starts_with(scheme))
     }
 
     /// The file set, where it is one.

@@ -6,6 +6,7 @@
 mod batches;
 mod calls;
 mod ends;
+mod exports;
 mod file_set;
 mod files;
 mod lines;
@@ -18,10 +19,12 @@ mod targets;
 mod validation;
 mod verify;
 
+pub use exports::unknown_to_exports;
+
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Bytes;
 
-use crate::{Backend, Caching, Job, Stage, Workload};
+use crate::{Caching, Job, Stage, Workload};
 
 /// Most workers of one job: more threads than any host carries.
 pub const WORKERS_MAX: u32 = 65_536;
@@ -203,6 +206,7 @@ fn check_job(job: &Job, found: &mut Found) {
     lines::check(job, found);
     file_set::check(job, found);
     files::check(job, found);
+    exports::check(job, found);
     pace::check(job, found);
     minimum::check(job, found);
     ends::check(job, found);
@@ -218,7 +222,7 @@ fn check_job(job: &Job, found: &mut Found) {
             targets::check(target, job, found);
         }
     }
-    if job.caching == Caching::Direct && job.backend != Backend::Null {
+    if job.caching == Caching::Direct && job.backend.opens_files() {
         requests::check_direct(job, found);
     }
 }

@@ -17,6 +17,7 @@ const SIDE_BY_SIDE: &[(&str, &str)] = &[
     ("cli", "consumers"),
     ("cli", "serve_tls"),
     ("cli", "fio_growth"),
+    ("engine", "exports"),
     ("cli", "fio_verify"),
     ("cli", "serve_room"),
     ("cli", "fio_output"),

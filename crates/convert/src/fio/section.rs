@@ -141,6 +141,7 @@ impl Section {
                 Backend::Sync if features.calls.has_flags() => "pvsync2",
                 Backend::Sync => "psync",
                 Backend::Mmap => "mmap",
+                Backend::Nbd => "nbd",
                 Backend::Null => "null",
             },
         };
@@ -160,6 +161,10 @@ impl Section {
         if job.features.replay.is_some() {
             // Its files are those of the trace.
             return;
+        }
+        if job.backend == Backend::Nbd {
+            self.export(targets, number, draft);
+            return self.offset(targets);
         }
         let mut fresh = Vec::new();
         for (index, target) in targets.iter().enumerate() {
@@ -191,9 +196,24 @@ impl Section {
                 format!("fio cannot name `{path}`, and makes a name up"),
             ),
         }
-        let offsets: Vec<u64> = targets.iter().map(|target| target.offset.get()).collect();
-        if let Some(offset) = offsets.first().filter(|offset| **offset > 0) {
-            self.put("offset", size(*offset));
+        self.offset(targets);
+    }
+
+    fn offset(&mut self, targets: &[Target]) {
+        let first = targets.first().map(|target| target.offset.get());
+        if let Some(offset) = first.filter(|offset| *offset > 0) {
+            self.put("offset", size(offset));
+        }
+    }
+
+    /// An export of an NBD server, of which a job of fio has one.
+    fn export(&mut self, targets: &[Target], number: usize, draft: &mut Draft) {
+        if let Some(first) = targets.first() {
+            self.put("uri", first.place.path());
+        }
+        if targets.len() > 1 {
+            let message = "fio's engine nbd has one export a job, and the others are left out";
+            draft.lost(number, "target", message.to_owned());
         }
     }
 

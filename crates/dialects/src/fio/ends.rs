@@ -48,6 +48,6 @@ fn gives_size(job: &Job) -> bool {
         _ => false,
     };
     let has_files =
-        job.backend != Backend::Null && !features.operation.is_some_and(FileOperation::is_of_names);
+        job.backend.opens_files() && !features.operation.is_some_and(FileOperation::is_of_names);
     has_files && !grows && !features.errors.full_ends
 }

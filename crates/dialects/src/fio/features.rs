@@ -43,7 +43,10 @@ fn growth(settings: &Settings) -> Growth {
         && !checks_alone
         && settings.control.trace.read.is_none()
         && operation(settings).is_none()
-        && !matches!(job::backend(settings), Backend::Mmap | Backend::Null);
+        && !matches!(
+            job::backend(settings),
+            Backend::Mmap | Backend::Nbd | Backend::Null
+        );
     if !grows {
         return Growth::No;
     }

@@ -5,6 +5,7 @@
 use fathom_diagnostics::Diagnostics;
 
 use super::context::{FileStatus, Files};
+use super::exports;
 use super::targets::Clone;
 
 /// Most files that `opendir` finds.
@@ -40,6 +41,9 @@ impl Clone<'_> {
     /// Those that it names, or is given by its name.
     pub(super) fn paths(&self, files: &dyn Files) -> Vec<String> {
         let settings = self.settings;
+        if let Some(uri) = exports::uri(settings) {
+            return vec![uri.to_owned()];
+        }
         let named = &settings.named_files;
         if !named.is_empty() {
             let count = settings.listed_files.unwrap_or(u64::MAX);

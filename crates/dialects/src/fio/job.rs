@@ -9,6 +9,7 @@ use fathom_workload::{
 };
 
 use super::conditioning;
+use super::exports;
 use super::features;
 use super::placement::{
     is_aligned, is_independent, is_never_random, size_list, working_set_problem, zone_problem,
@@ -126,7 +127,8 @@ pub fn build(
         },
         contents: contents(settings),
         backend,
-        caching: if settings.direct {
+        // Exports have no page cache on this machine.
+        caching: if settings.direct || backend == Backend::Nbd {
             Caching::Direct
         } else {
             Caching::Buffered
@@ -138,7 +140,7 @@ pub fn build(
             Backend::Null => settings.depth > 1,
             // Where a kernel thread takes submissions, submitting is writing to memory.
             Backend::IoUring => calls.submitter.is_none(),
-            Backend::Libaio => true,
+            Backend::Libaio | Backend::Nbd => true,
         },
         drop_cache: settings.invalidate,
         unlink: settings.unlink,
@@ -591,7 +593,10 @@ pub fn makes_anew(settings: &Settings) -> bool {
         && !settings.placement.append
         && settings.verify.kind().is_none()
         && control.handling.sync_range.is_none()
-        && !matches!(backend(settings), Backend::Mmap | Backend::Null)
+        && !matches!(
+            backend(settings),
+            Backend::Mmap | Backend::Nbd | Backend::Null
+        )
 }
 
 /// What the job asks for and its engine cannot do, as in fio.
@@ -660,6 +665,9 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         refuse("rate_iops", message, "keep one of them");
     }
     for (option, message, hint) in pacing_problems(settings) {
+        refuse(option, message, hint);
+    }
+    if let Some((option, message, hint)) = exports::problem(settings) {
         refuse(option, message, hint);
     }
     if let Some((option, message)) = engine_problem(settings) {

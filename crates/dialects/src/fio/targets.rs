@@ -8,6 +8,7 @@ use fathom_units::Bytes;
 use fathom_workload::{FileOperation, Place, Target};
 
 use super::context::{FileStatus, Files};
+use super::exports;
 use super::features;
 use super::file_names::split_list;
 use super::file_sizes::FileSizes;
@@ -69,18 +70,20 @@ impl Clone<'_> {
         };
         let statuses: Vec<FileStatus> = paths.iter().map(status).collect();
         if settings.size == Amount::Unset && settings.file_size.is_none() {
+            // A device that this machine lacks may be one of a design, and a server knows its export.
+            let has_size =
+                |path: &str| path.starts_with("/dev/") || exports::uri(settings).is_some();
             let unknown = |(path, status): (&String, &FileStatus)| match status {
                 _ if !diskless && self.ends.contains_key(path) => false,
                 FileStatus::Regular(size) => *size == Bytes::ZERO,
                 // A character device has none.
                 FileStatus::Special(size) => size.is_none(),
-                // A device that this machine lacks may be one of a design.
-                FileStatus::Missing => diskless || !path.starts_with("/dev/"),
+                FileStatus::Missing => diskless || !has_size(path),
                 FileStatus::Directory => true,
             };
             // Such a file is written until the file system is full.
             let grows = |(path, status): (&String, &FileStatus)| {
-                !matches!(status, FileStatus::Special(_)) && !path.starts_with("/dev/")
+                !matches!(status, FileStatus::Special(_)) && !has_size(path)
             };
             if settings.placement.fill && paths.iter().zip(&statuses).any(grows) {
                 return self.endless(paths, diagnostics);

@@ -1,7 +1,8 @@
 //! The write guard: decides whether a target may be written to, before anything is.
 //!
 //! Reading is always allowed. Writing to a block device must be asked for by a name that no other device has, and is
-//! refused even then while anything uses the device, a part of it, or the whole that it is a part of. A guard descriptor
+//! refused even then while anything uses the device, a part of it, or the whole that it is a part of. An export of an NBD
+//! server is asked for by its URI. A guard descriptor
 //! opened with `O_EXCL` is then kept for the whole run, so that nothing can begin to use the device meanwhile.
 //!
 //! What the kernel says of devices also tells which targets are no storage at all ([`memory_under`]).
@@ -9,6 +10,7 @@
 //! Invariants: nothing here writes; there is no way around it but to free the device.
 
 mod device;
+mod export;
 mod memory;
 mod mounts;
 mod reducing;
@@ -22,9 +24,12 @@ use std::path::Path;
 use fathom_rawio::{self as rawio, Access, Caching, Durability, OpenHow};
 
 pub(crate) use device::{BlockDevice, DeviceNumber, all_devices};
+pub(crate) use export::judge_export;
 pub(crate) use memory::memory_under;
 pub(crate) use mounts::{Mount, mount_over};
 pub(crate) use reducing::{reducing_file, reducing_under};
+
+use fathom_workload::Place;
 
 use crate::{EngineError, Refusal};
 
@@ -110,8 +115,11 @@ pub(crate) fn judge_device(
     }))
 }
 
-/// Whether `name` of `--destroy-data` means the block device at `path`.
+/// Whether `name` of `--destroy-data` means the block device at `path`, or the export with that URI.
 pub fn means_device(name: &str, path: &Path) -> bool {
+    if path.to_str() == Some(name) && Place::Path(name.to_owned()).is_export() {
+        return true;
+    }
     let number = DeviceNumber::of_device(path);
     let device = number.and_then(|number| BlockDevice::find(number).ok());
     device.is_some_and(|device| device.is_meant_by(name))

@@ -99,7 +99,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// job leaves in the page cache what is there.
     #[cold]
     pub(super) fn settle(&mut self) {
-        if self.parts.backend == Backend::Null || !self.parts.job.drop_cache {
+        if !self.parts.backend.opens_files() || !self.parts.job.drop_cache {
             return;
         }
         for target in 0..self.parts.job.targets.len() as u32 {
@@ -126,7 +126,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
 
     fn sync_all_targets(&mut self) {
         for target in 0..self.parts.job.targets.len() as u32 {
-            if self.syncs_between {
+            if self.syncs_between && self.parts.backend.opens_files() {
                 if let Err(error) = self.queue.file(target).sync_all() {
                     self.fail_sync(target, &error);
                 }

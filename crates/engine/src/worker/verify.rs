@@ -356,7 +356,7 @@ impl IoSource for Verification<'_> {
         let at_once = match self.job.backend {
             Backend::Sync | Backend::Mmap => true,
             Backend::Null => self.job.depth == 1,
-            Backend::IoUring | Backend::Libaio => false,
+            Backend::IoUring | Backend::Libaio | Backend::Nbd => false,
         };
         self.program.fell_short(at_once)
     }

@@ -82,6 +82,9 @@ fn remedy(
         (Backend::Sync | Backend::Mmap, _) => {
             "use more workers, or an asynchronous engine with direct I/O: this one waits for each I/O, and its own work comes between them"
         }
+        (Backend::Nbd, _) => {
+            "use more workers, or a lower depth: the server answered I/Os sooner than one worker begins the next"
+        }
         (_, Caching::Buffered) => {
             "use direct I/O, or more workers: buffered I/O that the page cache can take or give is over before the next begins, whatever the engine"
         }

@@ -1,6 +1,6 @@
 //! Whether the I/O measured reached the storage that is meant.
 
-use fathom_workload::{Backend, Caching, Direction};
+use fathom_workload::{Caching, Direction};
 
 use super::{Evidence, InMemory, check, jobs};
 use crate::{Check, WorkerStats, total_of};
@@ -86,7 +86,7 @@ pub(super) fn cache_served(evidence: &Evidence<'_>) -> Check {
         let direct = stage
             .jobs
             .iter()
-            .all(|job| job.caching == Caching::Direct && job.backend != Backend::Null);
+            .all(|job| job.caching == Caching::Direct && job.backend.opens_files());
         // Operations on files stand in place of reads, and read nothing.
         let reads = |worker: &&WorkerStats| {
             let job = stage.jobs.get(worker.job);

@@ -93,7 +93,7 @@ const SAID: &[Said] = &[
     (
         "a job",
         &["ioengine", "engine"],
-        "here it is `backend`: \"io_uring\", \"libaio\", \"sync\", \"mmap\" or \"null\"",
+        "here it is `backend`: \"io_uring\", \"libaio\", \"sync\", \"mmap\", \"nbd\" or \"null\"",
     ),
     (
         "a job",

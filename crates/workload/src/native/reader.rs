@@ -377,6 +377,9 @@ impl Reader<'_> {
             // A worker on a file set does one thing at a time.
             job.backend = Backend::Sync;
         }
+        if job.targets.iter().any(|target| target.place.is_export()) {
+            job.backend = Backend::Nbd;
+        }
         set(
             &mut job.backend,
             backend.and_then(|value| self.word(value, BACKENDS)),

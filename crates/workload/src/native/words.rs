@@ -51,6 +51,7 @@ pub(super) const BACKENDS: Words<Backend> = &[
     ("libaio", Backend::Libaio),
     ("sync", Backend::Sync),
     ("mmap", Backend::Mmap),
+    ("nbd", Backend::Nbd),
     ("null", Backend::Null),
 ];
 

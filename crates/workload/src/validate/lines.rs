@@ -3,7 +3,7 @@
 use fathom_units::{Bytes, Nanos, Percent};
 
 use super::{DIRECT_UNIT, Found};
-use crate::{AccessLine, Arrival, Backend, Caching, Direction, FileChoice, Job, LINES_MAX};
+use crate::{AccessLine, Arrival, Caching, Direction, FileChoice, Job, LINES_MAX};
 
 pub(super) fn check(job: &Job, found: &mut Found) {
     let lines = &job.features.lines;
@@ -62,7 +62,7 @@ fn check_line(job: &Job, line: &AccessLine, found: &mut Found) {
     let odd = |bytes: Bytes| !bytes.get().is_multiple_of(DIRECT_UNIT.get());
     let parts = [Some(line.size), line.reply, line.alignment];
     let mut parts = parts.into_iter().flatten();
-    if job.caching == Caching::Direct && job.backend != Backend::Null && parts.any(odd) {
+    if job.caching == Caching::Direct && job.backend.opens_files() && parts.any(odd) {
         let message =
             "a line has a size or an alignment that is no multiple of 512, which direct I/O needs";
         found.add(key, message, "use multiples, or buffered I/O");

@@ -4,8 +4,8 @@ use fathom_units::{Bytes, Percent};
 
 use super::Found;
 use crate::{
-    Access, Backend, Caching, Conditioning, Coverage, DedupeFrom, Direction, ExistingFiles, Job,
-    Mix, Placement, SequentialScope, SizeDraw, SizeRange,
+    Access, Caching, Conditioning, Coverage, DedupeFrom, Direction, ExistingFiles, Job, Mix,
+    Placement, SequentialScope, SizeDraw, SizeRange,
 };
 
 /// Largest I/O that a range of sizes may ask for.
@@ -55,7 +55,7 @@ pub(super) fn check(job: &Job, found: &mut Found) {
                 found.add(key, "its alignment is 0 bytes", hint);
             }
         }
-        if job.caching == Caching::Direct && job.backend != Backend::Null && rules.unaligned {
+        if job.caching == Caching::Direct && job.backend.opens_files() && rules.unaligned {
             let message = "sizes of any number of bytes do not go with direct I/O";
             found.add(key, message, "leave `unaligned` out, or use buffered I/O");
         }

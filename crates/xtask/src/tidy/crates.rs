@@ -18,7 +18,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         "dialects",
         &["units", "diagnostics", "stats", "workload", "record"],
     ),
-    ("rawio", &["units"]),
+    ("rawio", &["units", "nbd"]),
     (
         "engine",
         &[
@@ -27,6 +27,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "stats",
             "workload",
             "rawio",
+            "nbd",
             "record",
             "verify",
         ],

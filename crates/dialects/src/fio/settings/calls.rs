@@ -108,7 +108,7 @@ pub fn problem(settings: &Settings) -> Option<(&'static str, String, &'static st
     let has = match job::backend(settings) {
         Backend::Libaio => true,
         Backend::Sync | Backend::IoUring => ["pvsync2", "io_uring"].contains(&&*settings.engine),
-        Backend::Mmap | Backend::Null => false,
+        Backend::Mmap | Backend::Nbd | Backend::Null => false,
     };
     (settings.calls.atomic && !has).then(|| {
         let message = format!("engine `{}` has no atomic writes", settings.engine);
@@ -130,7 +130,7 @@ pub fn calls(settings: &Settings) -> Calls {
         lifetime,
     } = settings.calls;
     let backend = job::backend(settings);
-    let cached = !settings.direct && backend != Backend::Null;
+    let cached = !settings.direct && backend.opens_files();
     let is_ring = backend == Backend::IoUring;
     let has_flags = is_ring || backend == Backend::Sync;
     // What is done by a ring for other engines is not polled for: theirs go without where it cannot be.
@@ -150,7 +150,7 @@ pub fn calls(settings: &Settings) -> Calls {
         submitter: (is_ring && submitter.on).then_some(Submitter {
             processor: submitter.processor,
         }),
-        lifetime: lifetime.filter(|_| backend != Backend::Null),
+        lifetime: lifetime.filter(|_| backend.opens_files()),
     }
 }
 

@@ -118,6 +118,10 @@ impl Settings {
                 // As behind `filename`, a count that comes later is how many of the files are used.
                 self.listed_files = None;
             }
+            "uri" => {
+                let uri = reader.text().map(str::to_owned);
+                set_some(&mut self.control.uri, uri);
+            }
             "stat_type" => match reader.word(&["stat", "lstat", "statx"]) {
                 Some(0) => self.control.stat_call = StatCall::Stat,
                 Some(1) => self.control.stat_call = StatCall::Lstat,

@@ -41,6 +41,8 @@ pub struct ControlSettings {
     pub open_directory: Option<String>,
     /// `stat_type`.
     pub stat_call: StatCall,
+    /// `uri`.
+    pub uri: Option<String>,
     /// Traces.
     pub trace: TraceSettings,
     /// What keeps the job from being run, by fio's name of the option.

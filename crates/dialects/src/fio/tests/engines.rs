@@ -1,7 +1,9 @@
 //! Readings of engines, what each can do, and what only a run refuses.
 
 use fathom_units::Bytes;
-use fathom_workload::{Access, Backend, BlockSizes, Coverage, FileOperation, StatCall};
+use fathom_workload::{
+    Access, Backend, BlockSizes, Caching, Coverage, FileOperation, Growth, StatCall,
+};
 
 use super::*;
 
@@ -13,6 +15,28 @@ fn a_job_has_one_engine() {
             &[&format!("`{engine}` is no value of `ioengine`")],
         );
     }
+}
+
+#[test]
+fn exports_are_named_by_their_uris() {
+    let uri = "nbd+unix:///a:b?socket=/run/s";
+    let of = |job: &Job| {
+        let target = &job.targets[0];
+        let place = target.place.path().to_owned();
+        (place, target.offset, target.length)
+    };
+    let given = format!("ioengine=nbd\nuri={uri}\nrw=randwrite\nfilename=x\n");
+    check(
+        &given,
+        of,
+        (uri.to_owned(), Bytes::ZERO, Some(Bytes::mib(1))),
+    );
+    let whole = read_text(&format!("[j]\n{given}iodepth=16\noffset=4k\n")).unwrap();
+    let job = &whole.workload.stages[0].jobs[0];
+    assert_eq!(of(job), (uri.to_owned(), Bytes::kib(4), None));
+    let how = (job.backend, job.caching, job.depth);
+    assert_eq!(how, (Backend::Nbd, Caching::Direct, 16));
+    assert_eq!(job.features.files.grows, Growth::No);
 }
 
 #[test]

@@ -192,10 +192,8 @@ fn what_fio_refuses_is_refused() {
         &["engine `libaio` has no option `fixedbufs`"],
     );
     check_error(
-        "[j]\nsize=1m\nioengine=nbd\nuri=nbd://host\n",
-        &[
-            "engine `nbd` is not carried: it needs libnbd; attach the export with nbd-client and name the device",
-        ],
+        "[j]\nsize=1m\nioengine=nfs\nnfs_url=nfs://host\n",
+        &["engine `nfs` is not carried: it needs libnfs; mount the export and name a file there"],
     );
     check_error(
         "[j]\nsize=1m\nioengine=nul\n",
@@ -207,6 +205,22 @@ fn what_fio_refuses_is_refused() {
     );
     let long = format!("[j]\nsize=1m\n{}\n", "a".repeat(9000));
     check_error(&long, &["the line is longer than 8 KiB"]);
+}
+
+#[test]
+fn exports_need_a_uri_and_no_files() {
+    check_error(
+        "[j]\nsize=1m\nioengine=nbd\n",
+        &["job `j`: the engine `nbd` needs the URI of an export"],
+    );
+    check_error(
+        "[j]\nsize=1m\nioengine=nbd\nuri=nbd://host\nnrfiles=2\n",
+        &["job `j`: the engine `nbd` has one export and no files, and `nrfiles` asks for more"],
+    );
+    check_error(
+        "[j]\nioengine=psync\nuri=nbd://host\n",
+        &["engine `psync` has no option `uri`"],
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use fathom_units::Bytes;
-use fathom_workload::{Backend, FileOperation, Growth, Job, Reserve};
+use fathom_workload::{FileOperation, Growth, Job, Reserve};
 
 use crate::fio::input::{FioInput, FioJobMeta};
 
@@ -49,7 +49,7 @@ pub fn lines(input: &FioInput, size_of: &dyn Fn(&str) -> Option<u64>) -> String 
 
 fn lays_out(job: &Job, meta: &FioJobMeta) -> bool {
     let features = &job.features;
-    job.backend != Backend::Null
+    job.backend.opens_files()
         && features.replay.is_none()
         && !features.operation.is_some_and(FileOperation::is_of_names)
         && !meta.makes_files_on_open

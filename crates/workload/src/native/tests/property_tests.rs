@@ -417,7 +417,7 @@ fn calls_of(backend: Backend, calls: Calls) -> Calls {
             atomic: calls.atomic,
             ..Calls::default()
         },
-        Backend::Mmap | Backend::Null => Calls {
+        Backend::Mmap | Backend::Nbd | Backend::Null => Calls {
             advice,
             ..Calls::default()
         },
@@ -538,6 +538,30 @@ prop_compose! {
     }
 }
 
+/// A job of exports has them for its targets, and nothing that they do not know.
+fn on_exports(mut job: Job) -> Job {
+    if job.backend != Backend::Nbd {
+        return job;
+    }
+    if job.mix.trim > Percent::ZERO || job.features.replay.is_some() {
+        job.backend = Backend::Null;
+        return job;
+    }
+    for (number, target) in (0..).zip(&mut job.targets) {
+        let place = format!("nbd+unix:///{number}?socket={}", target.offset);
+        target.place = Place::Path(place);
+    }
+    job.caching = crate::Caching::Direct;
+    job.features.operation = None;
+    if let Some(verify) = &mut job.features.verify {
+        verify.trims = None;
+    }
+    let files = &mut job.features.files;
+    (files.pre_read, files.made_anew, files.end_syncfs) = (false, false, false);
+    files.sync_range = None;
+    job
+}
+
 /// Without what is refused of a job that has no peer's rules.
 fn without_contradictions(mut job: Job) -> Job {
     if job.existing == crate::ExistingFiles::AsPeer {
@@ -566,7 +590,7 @@ prop_compose! {
     ) -> Workload {
         let stages = (0..).zip(stages).map(|(index, (name, jobs, cooldown, repeats, discard))| Stage {
             name: format!("{index} {name}"),
-            jobs: jobs.into_iter().map(without_contradictions).collect(),
+            jobs: jobs.into_iter().map(on_exports).map(without_contradictions).collect(),
             cooldown: Nanos::new(cooldown),
             repeats,
             discard,

@@ -1,0 +1,210 @@
+//! Jobs on exports of a real NBD server.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use common::{for_time, job, run_jobs, workload};
+use fathom_engine::{EngineError, RunOptions, StopFlag, preflight, run};
+use fathom_rawio::{Clock, sleep_until};
+use fathom_record::{Event, EventSink, Ignore, OpStats};
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::{Backend, BlockSizes, Job, Mix, OpenSync};
+
+const SIZE: Bytes = Bytes::mib(64);
+
+/// A qemu-nbd on a file, ended when it is dropped.
+struct Server {
+    child: Child,
+    folder: tempfile::TempDir,
+}
+
+impl Server {
+    fn start(more: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("image");
+        let file = std::fs::File::create(&image).unwrap();
+        file.set_len(SIZE.get()).unwrap();
+        let mut command = Command::new("qemu-nbd");
+        command.args(["--persistent", "--format=raw", "-x", "disk", "-k"]);
+        command
+            .arg(folder.path().join("socket"))
+            .args(more)
+            .arg(&image);
+        let child = command.spawn().unwrap();
+        let server = Self { child, folder };
+        while !server.socket().exists() {
+            sleep_until(Clock::now() + Nanos::from_millis(5));
+        }
+        server
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+
+    fn uri(&self, export: &str) -> String {
+        format!("nbd+unix:///{export}?socket={}", self.socket().display())
+    }
+
+    /// Random reads of all of it.
+    fn job(&self) -> Job {
+        let mut job = job(Path::new(&self.uri("disk")), SIZE);
+        job.backend = Backend::Nbd;
+        job
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[track_caller]
+fn refused(job: Job, expected: &str) {
+    let error = run_jobs(vec![job]).unwrap_err();
+    assert!(error.to_string().contains(expected), "{error}");
+}
+
+#[test]
+fn every_block_is_read_and_written_once() {
+    let server = Server::start(&["--shared=0"]);
+    for (depth, workers, block, mix) in [
+        (1, 1, Bytes::kib(64), Mix::READ),
+        (32, 2, Bytes::kib(4), Mix::READ),
+        (8, 1, Bytes::mib(4), Mix::WRITE),
+        (32, 1, Bytes::kib(16), Mix::WRITE),
+    ] {
+        let mut job = server.job();
+        (job.depth, job.workers, job.mix) = (depth, workers, mix);
+        job.block = BlockSizes::uniform(block);
+        job.sync.at_end = true;
+        let options = RunOptions {
+            destroy_data: vec![server.uri("disk")],
+            ..RunOptions::default()
+        };
+        let outcome = run(
+            &workload(vec![job]),
+            &options,
+            &StopFlag::new(),
+            &mut Ignore,
+        )
+        .unwrap();
+        assert!(outcome.failure.is_none());
+        let workers = &outcome.results[0].workers;
+        for worker in workers {
+            let moved = worker.directions.iter().flatten();
+            let moved: u64 = moved.map(OpStats::ios).sum();
+            assert_eq!(moved, SIZE.get() / block.get());
+        }
+    }
+}
+
+#[test]
+fn an_export_is_written_to_by_its_whole_name_alone() {
+    let server = Server::start(&["--shared=0"]);
+    let mut job = server.job();
+    job.mix = Mix::WRITE;
+    let error = run_jobs(vec![job.clone()]).unwrap_err();
+    let EngineError::Refused(refusals) = &error else {
+        panic!("{error}");
+    };
+    let flag = format!("`--destroy-data='{}'`", server.uri("disk"));
+    assert!(refusals[0].remedy.contains(&flag), "{error}");
+    let image = std::fs::read(server.folder.path().join("image")).unwrap();
+    assert!(image.iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn what_its_server_refuses_is_known_before() {
+    let server = Server::start(&["--read-only"]);
+    let mut writes = server.job();
+    writes.mix = Mix::WRITE;
+    refused(
+        writes,
+        "its server offers it for reading alone, and the job writes",
+    );
+    let mut long = server.job();
+    long.block = BlockSizes::uniform(Bytes::mib(64));
+    refused(
+        long,
+        "its server takes at most 32 MiB in one request, and the job has blocks of 64 MiB",
+    );
+    let mut beyond = server.job();
+    beyond.targets[0].length = Some(Bytes::mib(65));
+    refused(beyond, "it has 64 MiB, but 65 MiB are asked for");
+    let mut other = server.job();
+    *other.targets[0].place.path_mut() = server.uri("other");
+    refused(other, "it has no such export; it has `disk`");
+    let mut wrong = server.job();
+    wrong.backend = Backend::Sync;
+    refused(
+        wrong,
+        "it is an export of an NBD server, which the backend `sync` cannot reach",
+    );
+    let mut file = server.job();
+    *file.targets[0].place.path_mut() = server.socket().display().to_string();
+    refused(
+        file,
+        "it is no export of an NBD server, which the backend `nbd` needs",
+    );
+    let mut trims = server.job();
+    trims.mix = Mix::TRIM;
+    refused(
+        trims,
+        "it is an export of an NBD server, which does not know trims",
+    );
+    let mut durable = server.job();
+    durable.sync.open = OpenSync::Dsync;
+    assert!(preflight(&workload(vec![durable]), &RunOptions::default()).is_ok());
+}
+
+#[test]
+fn a_server_with_too_few_connections_is_not_waited_for() {
+    let server = Server::start(&["--shared=1"]);
+    assert!(run_jobs(vec![server.job()]).is_ok());
+    let mut two = server.job();
+    two.workers = 2;
+    let start = Clock::now();
+    refused(two, "does not answer within 5 s");
+    assert!(Clock::now().saturating_sub(start) < Nanos::from_secs(20));
+}
+
+/// Ends the server once I/O has been done for a while.
+struct Kill(Option<u32>);
+
+impl EventSink for Kill {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Interval { .. } = event
+            && let Some(id) = self.0.take()
+        {
+            let killed = Command::new("kill").args(["-9", &id.to_string()]).status();
+            assert!(killed.unwrap().success());
+        }
+    }
+}
+
+#[test]
+fn a_server_that_ends_ends_the_run() {
+    let server = Server::start(&["--shared=0"]);
+    let mut job = server.job();
+    (job.workers, job.depth) = (2, 16);
+    job.limits = for_time(Nanos::from_secs(30));
+    let start = Clock::now();
+    let outcome = run(
+        &workload(vec![job]),
+        &RunOptions::default(),
+        &StopFlag::new(),
+        &mut Kill(Some(server.child.id())),
+    );
+    let failure = outcome.unwrap().failure.unwrap().to_string();
+    assert!(
+        failure.contains("reset") || failure.contains("Broken pipe"),
+        "{failure}"
+    );
+    assert!(Clock::now().saturating_sub(start) < Nanos::from_secs(20));
+}

@@ -1,0 +1,201 @@
+//! Handshakes with our own server, whole and byte by byte, and with servers that are old or mad.
+
+use super::*;
+use crate::{ExportFacts, Exports, GREETING, Handshake};
+
+struct Two;
+
+impl Exports for Two {
+    fn each_name(&self, each: &mut dyn FnMut(&str)) {
+        each("a");
+        each("b\u{7}");
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        (name == "a").then_some(0)
+    }
+
+    fn facts(&self, _: usize) -> ExportFacts {
+        ExportFacts { size: 100 }
+    }
+}
+
+/// Holds a handshake with our server, each side told at most `step` bytes at a time.
+fn with_server(export: &str, purpose: Purpose, step: usize) -> Result<Step, HelloError> {
+    let (mut hello, mut server) = (Hello::new(export, purpose), Handshake::new());
+    let (mut to_client, mut to_server) = (GREETING.to_vec(), Vec::new());
+    loop {
+        let mut shown = 0;
+        loop {
+            shown = (shown + step).min(to_client.len());
+            let (taken, went) = hello.take(&to_client[..shown], &mut to_server)?;
+            to_client.drain(..taken);
+            shown -= taken;
+            if went != Step::More {
+                assert!(to_client.is_empty());
+                return Ok(went);
+            }
+            if shown == to_client.len() {
+                break;
+            }
+        }
+        let (taken, _) = server.take(&to_server, &Two, &mut to_client).unwrap();
+        assert!(taken > 0, "both wait");
+        to_server.drain(..taken);
+    }
+}
+
+#[test]
+fn a_server_offers_its_exports() {
+    let blocks = BlockLimits {
+        minimum: 1,
+        preferred: 4096,
+        maximum: 32 << 20,
+        told: true,
+    };
+    for step in [1, 7, 1000] {
+        for purpose in [Purpose::Use, Purpose::Look] {
+            let (offer, is_use) = match with_server("a", purpose, step).unwrap() {
+                Step::Begin(offer) => (offer, true),
+                Step::Seen(offer) => (offer, false),
+                Step::More => panic!("it is not over"),
+            };
+            assert_eq!(is_use, purpose == Purpose::Use);
+            assert_eq!((offer.size, offer.blocks), (100, blocks));
+            assert!(offer.flags.has_flush() && offer.flags.has_fua());
+            assert!(!offer.flags.is_read_only());
+        }
+        let error = with_server("c", Purpose::Use, step).unwrap_err();
+        assert_eq!(
+            error,
+            HelloError::Unknown(vec!["a".to_owned(), "b".to_owned()])
+        );
+    }
+}
+
+fn greeting(flags: u16) -> Vec<u8> {
+    let mut bytes = GREETING[..16].to_vec();
+    bytes.put16(flags);
+    bytes
+}
+
+fn told(option: u32, kind: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    bytes.put64(REPLY_MAGIC);
+    bytes.put32(option);
+    bytes.put32(kind);
+    bytes.put32(body.len() as u32);
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// What becomes of all of a server's bytes, and what it is sent.
+fn after(bytes: &[u8]) -> (Result<(usize, Step), HelloError>, Vec<u8>) {
+    let mut out = Vec::new();
+    let went = Hello::new("a", Purpose::Use).take(bytes, &mut out);
+    (went, out)
+}
+
+#[test]
+fn old_servers_are_asked_in_the_oldest_way() {
+    let mut facts = Vec::new();
+    facts.put64(4096);
+    facts.put16(3);
+    // Without fixed newstyle at once; with it after a refusal, and without zeroes where both agree on that.
+    let refusal = told(OPT_GO, ERROR | 1, &[]);
+    let zeroes = vec![0; ZEROES];
+    for parts in [
+        vec![greeting(0), facts.clone(), zeroes.clone()],
+        vec![greeting(1), refusal.clone(), facts.clone(), zeroes],
+        vec![greeting(3), refusal, facts],
+    ] {
+        let bytes = parts.concat();
+        let (went, out) = after(&bytes);
+        let (taken, Step::Begin(offer)) = went.unwrap() else {
+            panic!("it is not over");
+        };
+        assert_eq!(
+            (taken, offer.size, offer.blocks.told),
+            (bytes.len(), 4096, false)
+        );
+        assert!(offer.flags.is_read_only());
+        assert!(out.ends_with(b"\0\0\0\x01\0\0\0\x01a"));
+        let (short, _) = after(&bytes[..bytes.len() - 1]);
+        assert_eq!(short.unwrap().1, Step::More);
+    }
+}
+
+#[track_caller]
+fn refused(bytes: &[u8], expected: &str) {
+    assert_eq!(after(bytes).0.unwrap_err().to_string(), expected);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    refused(
+        &[b'x'; 18],
+        "it does not speak NBD as it should: its first bytes are others",
+    );
+    let mut old = GREETING;
+    old[15] ^= 1;
+    refused(&old, "it speaks the oldstyle handshake alone");
+    let then = |bytes: Vec<u8>| [greeting(3), bytes].concat();
+    refused(
+        &then(vec![1; 20]),
+        "it does not speak NBD as it should: its answers begin with other bytes",
+    );
+    refused(
+        &then(told(OPT_LIST, REP_ACK, &[])),
+        "it does not speak NBD as it should: it answers what was not asked",
+    );
+    let mut long = told(OPT_GO, REP_INFO, &[]);
+    long[16..].copy_from_slice(&u32::MAX.to_be_bytes());
+    refused(
+        &then(long),
+        "it does not speak NBD as it should: its answers are too long",
+    );
+    refused(
+        &then(told(OPT_GO, REP_INFO, &[0, 0, 1])),
+        "it does not speak NBD as it should: what it tells of the export is too short",
+    );
+    let zero = [&[0, 3][..], &[0; 12]].concat();
+    refused(
+        &then(told(OPT_GO, REP_INFO, &zero)),
+        "it does not speak NBD as it should: its block sizes contradict each other",
+    );
+    refused(
+        &then(told(OPT_GO, REP_ACK, &[])),
+        "it does not speak NBD as it should: it does not tell how large the export is",
+    );
+    let endless = told(OPT_GO, REP_INFO, &[0, 9]).repeat(2000);
+    refused(
+        &then(endless),
+        "it does not speak NBD as it should: its answers have no end",
+    );
+    refused(&then(told(OPT_GO, ERROR | 5, &[])), "it wants TLS");
+    refused(
+        &then(told(OPT_GO, ERROR | 2, b"go\naway")),
+        "it refuses: goaway",
+    );
+    refused(
+        &then(told(OPT_GO, ERROR | 2, &[])),
+        "it refuses: its policy forbids it",
+    );
+    refused(
+        &then(told(OPT_GO, ERROR | 0x4d, &[])),
+        "it refuses: its error 77",
+    );
+}
+
+#[test]
+fn names_without_end_are_left() {
+    let mut name = Vec::new();
+    name.put32(1);
+    name.push(b'x');
+    let names = told(OPT_LIST, REP_SERVER, &name).repeat(500);
+    let bytes = [greeting(3), told(OPT_GO, ERROR | 6, &[]), names].concat();
+    let HelloError::Unknown(names) = after(&bytes).0.unwrap_err() else {
+        panic!("it is unknown");
+    };
+    assert_eq!(names, vec!["x".to_owned(); NAMES_MAX]);
+}

@@ -1,0 +1,255 @@
+//! Connections to exports, from the address to the end of the handshake.
+//!
+//! Invariants: no server keeps anyone here for longer than [`HANDSHAKE_MOST`] once its name is resolved; no byte is read that
+//! comes after the handshake.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use fathom_nbd::client::{Ask, Hello, HelloError, Offer, Purpose, Step, request};
+use fathom_nbd::{Address, Uri};
+use fathom_units::Nanos;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+use super::NbdExport;
+use crate::Clock;
+
+/// How long a server may take until requests may follow.
+const HANDSHAKE_MOST: Nanos = Nanos::from_secs(5);
+
+/// How long a server may take to see off a client that has seen enough: some complain where they find it gone.
+const FAREWELL_MOST: Nanos = Nanos::from_millis(200);
+/// An answer without a body.
+const FAREWELL_BYTES: usize = 20;
+
+/// Why there is no connection to an export.
+#[derive(Debug, thiserror::Error)]
+pub enum NbdUnreachable {
+    /// Nobody is there.
+    #[error("`{address}` cannot be reached: {source}")]
+    Connecting {
+        /// Of the server.
+        address: Address,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The connection broke in the handshake.
+    #[error("the connection to `{address}` broke before an export was agreed on: {source}")]
+    Broken {
+        /// Of the server.
+        address: Address,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It closed the connection in the handshake.
+    #[error("the server at `{0}` closed the connection before an export was agreed on")]
+    Closed(Address),
+    /// It says nothing.
+    #[error("the server at `{0}` does not answer within {HANDSHAKE_MOST}")]
+    Silent(Address),
+    /// What it says is no offer.
+    #[error("the server at `{address}`: {source}{}", names(source))]
+    Hello {
+        /// Of the server.
+        address: Address,
+        /// What it says.
+        source: HelloError,
+    },
+}
+
+/// The exports that a server has in place of the one asked for.
+fn names(error: &HelloError) -> String {
+    match error {
+        HelloError::Unknown(names) if !names.is_empty() => {
+            let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!("; it has {}", names.join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
+impl NbdUnreachable {
+    /// What to do about it.
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Connecting { .. } => {
+                "start the server, or name its socket or host and port as it has them"
+            }
+            Self::Silent(_) => {
+                "let the server take one connection for each worker and one to look at the export (qemu-nbd: `--shared=0`)"
+            }
+            Self::Broken { .. } | Self::Closed(_) => {
+                "look at what the server says; some end with their first client (qemu-nbd: `--persistent`)"
+            }
+            Self::Hello { source, .. } => match source {
+                HelloError::Unknown(_) => {
+                    "name an export that it has; `nbdinfo --list` shows them all"
+                }
+                HelloError::Tls => {
+                    "use a server without TLS, or a local client of it that makes a block device"
+                }
+                HelloError::Refused(_) => "look at what the server says of it",
+                HelloError::Protocol(_) | HelloError::Oldstyle => {
+                    "name the address of a server of NBD with the newstyle handshake"
+                }
+            },
+        }
+    }
+}
+
+/// Asks what a server offers of an export, and leaves.
+///
+/// # Errors
+/// Why nothing is offered.
+pub fn look_at_export(uri: &Uri) -> Result<Offer, NbdUnreachable> {
+    Ok(shake_hands(uri, Purpose::Look)?.offer)
+}
+
+/// Connects to an export.
+///
+/// # Errors
+/// Why there is no connection.
+pub fn connect_to_export(uri: &Uri) -> Result<NbdExport, NbdUnreachable> {
+    shake_hands(uri, Purpose::Use)
+}
+
+fn shake_hands(uri: &Uri, purpose: Purpose) -> Result<NbdExport, NbdUnreachable> {
+    let deadline = Clock::now() + HANDSHAKE_MOST;
+    let address = || uri.address.clone();
+    let mut socket = connect(&uri.address, deadline).map_err(|source| {
+        if is_late(&source) {
+            return NbdUnreachable::Silent(address());
+        }
+        let address = address();
+        NbdUnreachable::Connecting { address, source }
+    })?;
+    let broke = |source: io::Error| match source.kind() {
+        _ if is_late(&source) => NbdUnreachable::Silent(address()),
+        io::ErrorKind::UnexpectedEof => NbdUnreachable::Closed(address()),
+        _ => NbdUnreachable::Broken {
+            address: address(),
+            source,
+        },
+    };
+    let mut hello = Hello::new(&uri.export, purpose);
+    let (mut input, mut out) = (Vec::new(), Vec::new());
+    let offer = loop {
+        let went = hello.take(&input, &mut out);
+        let (taken, step) = went.map_err(|source| NbdUnreachable::Hello {
+            address: address(),
+            source,
+        })?;
+        input.drain(..taken);
+        if step == Step::More {
+            say(&mut socket, &mut out, deadline).map_err(broke)?;
+            let wanted = hello.wanted(&input);
+            hear(&mut socket, &mut input, wanted, deadline).map_err(broke)?;
+            continue;
+        }
+        if let (Step::Begin(_), Purpose::Look) = (step, purpose) {
+            out.extend_from_slice(&request(Ask::Disconnect, 0, 0, 0));
+        }
+        let said = say(&mut socket, &mut out, deadline);
+        match (step, purpose) {
+            (Step::More, _) => {}
+            (Step::Seen(offer), _) => {
+                let farewell = deadline.min(Clock::now() + FAREWELL_MOST);
+                let _ = hear(&mut socket, &mut input, FAREWELL_BYTES, farewell);
+                break offer;
+            }
+            // A client that leaves need not be heard.
+            (Step::Begin(offer), Purpose::Look) => break offer,
+            (Step::Begin(offer), Purpose::Use) => {
+                said.map_err(broke)?;
+                break offer;
+            }
+        }
+    };
+    allow(&socket, None).map_err(broke)?;
+    Ok(NbdExport { socket, offer })
+}
+
+/// Whether a call ended because the time was over.
+fn is_late(error: &io::Error) -> bool {
+    use io::ErrorKind::{TimedOut, WouldBlock};
+    matches!(error.kind(), WouldBlock | TimedOut)
+}
+
+fn connect(address: &Address, deadline: Nanos) -> io::Result<File> {
+    match address {
+        Address::Unix { path, is_abstract } => {
+            let name = if *is_abstract {
+                SocketAddrUnix::new_abstract_name(path)
+            } else {
+                SocketAddrUnix::new(Path::new(OsStr::from_bytes(path)))
+            };
+            let kind = (AddressFamily::UNIX, SocketType::STREAM);
+            let socket = rustix::net::socket_with(kind.0, kind.1, SocketFlags::CLOEXEC, None)?;
+            // Connecting waits where others do, up to the time that sending may take.
+            allow(&socket, Some(left(deadline)?))?;
+            rustix::net::connect(&socket, &name?)?;
+            Ok(File::from(socket))
+        }
+        Address::Tcp { host, port } => {
+            let mut last = io::Error::from(io::ErrorKind::NotFound);
+            for place in (host.as_str(), *port).to_socket_addrs()? {
+                match TcpStream::connect_timeout(&place, left(deadline)?) {
+                    Ok(stream) => {
+                        // A request goes at once, however small it is.
+                        stream.set_nodelay(true)?;
+                        return Ok(File::from(OwnedFd::from(stream)));
+                    }
+                    Err(error) => last = error,
+                }
+            }
+            Err(last)
+        }
+    }
+}
+
+/// Time until a deadline; an error where there is none.
+fn left(deadline: Nanos) -> io::Result<Duration> {
+    let left = deadline.saturating_sub(Clock::now());
+    if left == Nanos::ZERO {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    Ok(Duration::from_nanos(left.get()))
+}
+
+/// How long calls on a socket may wait; `None`: for ever.
+fn allow(socket: impl AsFd, time: Option<Duration>) -> io::Result<()> {
+    for way in [Timeout::Recv, Timeout::Send] {
+        set_socket_timeout(&socket, way, time)?;
+    }
+    Ok(())
+}
+
+fn say(socket: &mut File, out: &mut Vec<u8>, deadline: Nanos) -> io::Result<()> {
+    allow(&*socket, Some(left(deadline)?))?;
+    socket.write_all(out)?;
+    out.clear();
+    Ok(())
+}
+
+/// Reads until `input` is as long as is wanted.
+fn hear(socket: &mut File, input: &mut Vec<u8>, wanted: usize, deadline: Nanos) -> io::Result<()> {
+    while input.len() < wanted {
+        allow(&*socket, Some(left(deadline)?))?;
+        let start = input.len();
+        input.resize(wanted, 0);
+        match socket.read(&mut input[start..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => input.truncate(start + count),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => input.truncate(start),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! Exports of NBD servers as storage: connections to them, and a queue on those.
+//!
+//! The protocol is `fathom_nbd`'s; here are its sockets. A connection is a [`File`] as other targets are, whose
+//! handshake is over.
+//!
+//! [`File`]: std::fs::File
+
+mod connect;
+mod link;
+mod queue;
+
+pub use connect::{NbdUnreachable, connect_to_export, look_at_export};
+pub use link::NbdExport;
+pub use queue::{NbdQueue, NbdWrites};
