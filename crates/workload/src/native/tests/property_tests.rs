@@ -543,7 +543,7 @@ fn on_exports(mut job: Job) -> Job {
     if job.backend != Backend::Nbd {
         return job;
     }
-    if job.mix.trim > Percent::ZERO || job.features.replay.is_some() {
+    if job.moves(crate::Direction::Trim) || job.features.replay.is_some() {
         job.backend = Backend::Null;
         return job;
     }
@@ -553,9 +553,6 @@ fn on_exports(mut job: Job) -> Job {
     }
     job.caching = crate::Caching::Direct;
     job.features.operation = None;
-    if let Some(verify) = &mut job.features.verify {
-        verify.trims = None;
-    }
     let files = &mut job.features.files;
     (files.pre_read, files.made_anew, files.end_syncfs) = (false, false, false);
     files.sync_range = None;
