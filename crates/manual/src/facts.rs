@@ -110,7 +110,7 @@ pub const ENVIRONMENT: [Fact; 8] = [
     fact(
         "FATHOM_DESTROY_DATA",
         &ON_REAL_STORAGE,
-        "Name of a block device that may be written to, as --destroy-data has it.",
+        "Name of a block device, or URI of an export, that may be written to, as --destroy-data has it.",
     ),
     fact(
         "FATHOM_RUNS_KEEP",

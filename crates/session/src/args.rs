@@ -49,7 +49,7 @@ pub struct SweepArgs {
 /// What a run may write.
 #[derive(Debug, Clone, Args)]
 pub struct SafetyArgs {
-    /// Allow writing to the block device of this serial, by-id name or (loop, zram) kernel name
+    /// Allow writing to the block device of this serial, by-id name or (loop, zram) kernel name, or to the export of this URI
     #[arg(long, value_name = "NAME", env = "FATHOM_DESTROY_DATA")]
     pub destroy_data: Vec<String>,
     /// Let a native workload write to existing files that Fathom did not make
