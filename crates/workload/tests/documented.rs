@@ -26,7 +26,7 @@ fn examples_are_read() {
         let (again, _) = native::read(&written, "again").unwrap();
         assert_eq!(again, workload, "{example}");
     }
-    assert_eq!(examples().count(), 4);
+    assert_eq!(examples().count(), 5);
 }
 
 /// The keys that a table knows, given a file in which `NO_KEY` stands in it.
