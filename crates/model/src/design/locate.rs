@@ -58,6 +58,10 @@ impl LocateError {
             Self::Unserved {
                 path, candidate, ..
             } => match candidate {
+                // An export is one file, wherever its server's socket stands.
+                Some(mount) if path.contains("://") => {
+                    format!("map it with `--map '{path}={mount}/export'`")
+                }
                 Some(mount) => format!("map it with `--map {}={mount}`", parent_of(path)),
                 None => "add a volume to the design".to_owned(),
             },

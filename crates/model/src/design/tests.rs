@@ -161,6 +161,12 @@ caching = "none"
         "nothing in the design serves `/var/f`; it has `/mnt` on `db1`, `/mnt/data` on `db1`"
     );
     assert_eq!(error.hint(), "map it with `--map /var=/mnt`");
+    let export = "nbd+unix:///d?socket=/run/x/fathom.sock";
+    let error = design.locate(Some("db1"), export).unwrap_err();
+    assert_eq!(
+        error.hint(),
+        format!("map it with `--map '{export}=/mnt/export'`")
+    );
     assert!(design.locate(Some("db3"), "/mnt/x").is_err());
 }
 
