@@ -105,12 +105,15 @@ impl Standing {
     }
 }
 
-/// Objects whose files the run itself may put in another's place, remove or cut.
+/// Objects whose files the run itself, or a command of a job's own, may put in another's place, remove or cut.
 fn own_doing(workload: &Workload, targets: &Targets) -> BTreeSet<usize> {
     let jobs = workload.jobs().zip(&targets.jobs);
     let replacing = jobs.filter(|((_, job), _)| {
         let features = &job.features;
-        features.operation.is_some() || features.file_work.is_some() || features.files.made_anew
+        let (process, files) = (&features.process, &features.files);
+        let has_command = process.command_before.is_some() || process.command_after.is_some();
+        let works_on_names = features.operation.is_some() || features.file_work.is_some();
+        works_on_names || files.made_anew || has_command
     });
     replacing
         .flat_map(|(_, of_job)| of_job.objects.iter().copied())

@@ -177,7 +177,15 @@ fn what_the_run_changes_itself_is_no_change() {
         change(&mut job);
         job
     };
+    let command_removes = path("removed by a command");
+    fs::write(&command_removes, vec![1; SIZE.get() as usize]).unwrap();
+    let mut commanded = job(&command_removes, SIZE);
+    commanded.name = format!("standing-{}", std::process::id());
+    let printed = format!("{}.postrun.txt", commanded.name);
+    let line = format!("rm '{}'", command_removes.display());
+    commanded.features.process.command_after = Some(line);
     let jobs = vec![
+        commanded,
         writes("made", &|_| {}),
         writes("anew", &|job| job.features.files.made_anew = true),
         writes("longer", &|job| {
@@ -191,4 +199,6 @@ fn what_the_run_changes_itself_is_no_change() {
         job(folder.path(), SIZE),
     ];
     assert_eq!(told_of(jobs, false, || {}), Vec::<String>::new());
+    // What the command printed.
+    fs::remove_file(printed).unwrap();
 }
