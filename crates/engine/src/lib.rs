@@ -9,6 +9,7 @@
 //! Invariants: nothing is printed; the clock is [`fathom_rawio::Clock`] alone; nothing is written to a block device that
 //! the write guard did not let pass; what was measured is returned whatever ends the run.
 
+mod background;
 mod calls;
 mod character;
 mod collect;
@@ -34,7 +35,6 @@ mod merged;
 mod numa;
 mod options;
 mod order;
-mod outside;
 mod parents;
 mod preflight;
 mod processors;

@@ -10,11 +10,11 @@ use fathom_record::{
 use fathom_units::{Nanos, group_digits};
 use fathom_workload::{ExistingFiles, Job, Stage, Workload};
 
+use crate::background::writes_go_to_devices;
 use crate::file_sets::{FileSets, clean};
 use crate::gate::Gate;
 use crate::holes::Holes;
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
-use crate::outside::writes_go_to_devices;
 use crate::parents::Parents;
 use crate::preflight::{Plan, RingProbe, layout_range, preflight_with};
 use crate::stage::{StageOutput, StageRun};

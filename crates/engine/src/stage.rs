@@ -16,6 +16,7 @@ use fathom_workload::generator::{
 };
 use fathom_workload::{Backend, ExistingFiles, FileOperation, FileWork, Job, Pacing, Stage};
 
+use crate::background::{Outside, Span};
 use crate::collect::Collector;
 use crate::failures::{io_error, too_slow};
 use crate::file_sets::{FileSets, SetStart};
@@ -23,7 +24,6 @@ use crate::gate::{self, Gate, Upcoming};
 use crate::interval::{Handover, IntervalSet, Message, sets_per_worker};
 use crate::io_log::{CHUNKS_PER_WORKER, LogBatch, LogTaker, logger};
 use crate::order::Order;
-use crate::outside::{Outside, Span};
 use crate::start::{IoStart, Opened, Start};
 use crate::steady::SteadyWatch;
 use crate::store::Store;
