@@ -6,7 +6,8 @@
 
 use fathom_units::{Nanos, Percent};
 
-use super::collect::{Report, Span};
+use super::collect::Report;
+use super::spans::Span;
 use crate::{Ops, Sample};
 
 /// How many reports become one.

@@ -22,6 +22,7 @@ mod number;
 mod pace;
 mod perfmon;
 mod sadf;
+mod spans;
 mod sysstat;
 mod sysstat_json;
 mod trace;
