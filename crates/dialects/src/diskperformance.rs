@@ -119,13 +119,10 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The test file, as the script names it.
+    /// The test file, as the script names it: with Windows' separator where the folder has one, or a drive.
     pub fn path(&self) -> String {
-        let separator = if self.folder.starts_with('/') {
-            '/'
-        } else {
-            '\\'
-        };
+        let windows = !self.folder.starts_with('/') && self.folder.contains(['\\', ':']);
+        let separator = if windows { '\\' } else { '/' };
         let folder = self.folder.trim_end_matches(['/', '\\']);
         format!("{folder}{separator}{}", self.file)
     }

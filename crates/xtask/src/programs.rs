@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
+use std::time::Instant;
 
 use crate::command;
 
@@ -148,7 +149,9 @@ pub fn run(programs: Vec<Program>, environment: &[(&str, &str)]) -> Result<(), S
     let mut failed = run_side_by_side(together, environment);
     for program in alone {
         println!("\n== {program}");
+        let began = Instant::now();
         let status = program.command(environment).status();
+        println!("== {:.1} s", began.elapsed().as_secs_f64());
         if !status.is_ok_and(|status| status.success()) {
             failed.push(program.to_string());
         }
@@ -170,12 +173,14 @@ fn run_side_by_side(programs: Vec<Program>, environment: &[(&str, &str)]) -> Vec
             scope.spawn(|| {
                 while let Some(program) = next() {
                     let mut command = program.command(environment);
+                    let began = Instant::now();
                     let output = command.stdin(Stdio::null()).output();
+                    let took = began.elapsed().as_secs_f64();
                     // Held while it prints, so that outputs do not mix.
                     let Ok(mut failed) = failed.lock() else {
                         return;
                     };
-                    println!("\n== {program} (beside others)");
+                    println!("\n== {program} (beside others, {took:.1} s)");
                     match output {
                         Ok(output) => {
                             print!("{}", String::from_utf8_lossy(&output.stdout));

@@ -87,6 +87,16 @@ fn arguments_are_bound_as_powershell_binds_them() {
             .path(),
         "D:\\test.dat"
     );
+    for (folder, path) in [
+        ("ro2", "ro2/test.dat"),
+        ("./ro2/", "./ro2/test.dat"),
+        ("/mnt/ro2", "/mnt/ro2/test.dat"),
+        ("D:temp", "D:temp\\test.dat"),
+        ("\\\\server\\share", "\\\\server\\share\\test.dat"),
+    ] {
+        let line = format!("-TestMode Get-LargeIO -TestFilepath {folder}");
+        assert_eq!(accepted(&line).settings.path(), path);
+    }
 }
 
 #[test]
