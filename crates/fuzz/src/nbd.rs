@@ -130,7 +130,9 @@ pub fn answers(bytes: &[u8], outcome: &mut Outcome) {
             }
             let text = error.to_string();
             assert!(!text.contains(char::is_control), "it can be shown");
-            outcome.add(&text);
+            // A server's own words are no ways through.
+            let is_words = matches!(error, HelloError::Refused(_));
+            outcome.add(if is_words { "refused" } else { &text });
         }
     }
 }
@@ -186,7 +188,8 @@ pub fn uri(bytes: &[u8], outcome: &mut Outcome) {
             outcome.add(&format!("{kind:?} {}", uri.export.len().min(1)));
         }
         Err(error) => {
-            outcome.add(&error.to_string());
+            let text = error.to_string();
+            outcome.add(text.split('`').next().unwrap_or_default());
             outcome.add(error.remedy());
         }
     }
