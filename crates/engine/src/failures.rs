@@ -123,7 +123,7 @@ mod tests {
         job.backend = Backend::Nbd;
         let told = io_error(job, failure).to_string();
         assert!(
-            told.contains("its server has answered nothing for 1 min\n  hint: see"),
+            told.contains("its server has answered nothing for 60 s\n  hint: see"),
             "{told}"
         );
     }
