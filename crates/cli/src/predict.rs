@@ -10,8 +10,8 @@ use fathom_model::Design;
 use fathom_peers::{Enough, Shown};
 use fathom_record::{EventSink, RunKind};
 use fathom_session::{
-    Code, Failure, Fan, Input, Outcome, Screen, Start, load, read_text, tell_warnings, unread,
-    watch,
+    Code, Failure, Fan, Input, Outcome, Screen, Start, load_to_predict, read_text, tell_warnings,
+    unread, watch,
 };
 use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
 use fathom_workload::trace::ServedTrace;
@@ -45,7 +45,7 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
             Ok((predicted, Some(replayed)))
         });
     }
-    let input = load(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
+    let input = load_to_predict(&args.workload.words(args.target.as_deref()), &TERMINAL)?;
     let input = if args.include_layout {
         input.with_layout()?
     } else {

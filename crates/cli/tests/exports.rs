@@ -19,6 +19,7 @@ impl Server {
         image.set_len(16 << 20).unwrap();
         let mut command = Command::new("qemu-nbd");
         command.args(["--persistent", "--shared=0", "--format=raw", "-x", "disk"]);
+        command.arg("--discard=unmap");
         command.arg("-k").arg(folder.join("socket"));
         let server = Self(command.arg(folder.join("image")).spawn().unwrap());
         while !folder.join("socket").exists() {
@@ -79,6 +80,14 @@ fn jobs_of_fio_read_write_and_verify() {
     check(&[&verify[..], &deep].concat(), (part, part));
     let large = ["--rw=write", "--bs=2m", "--iodepth=2", "--sync=1"];
     check(&[&verify[..], &large].concat(), (part, part));
+    // As in fio, which knows how much the server has.
+    check(&["--rw=read", "--bs=64k", "--size=32m"], (all, 0));
+    check(&["--rw=read", "--bs=64k", "--size=25%"], (part, 0));
+    let behind = ["--offset=12m", "--size=8m"];
+    check(
+        &[&["--rw=read", "--bs=64k"], &behind[..]].concat(),
+        (part, 0),
+    );
     // What was written is there for others.
     let image = std::fs::read(folder.path().join("image")).unwrap();
     assert!(image[..4 << 20].iter().any(|byte| *byte != 0));
@@ -100,7 +109,11 @@ fn jobs_of_fio_write_only_what_is_named() {
             4,
             "`--destroy-data=disk` does not name it",
         ),
-        (vec!["--rw=randtrim", "--size=1m"], 1, "does not know trims"),
+        (
+            vec!["--rw=randtrim", "--size=1m"],
+            4,
+            "add `--destroy-data='nbd+unix:///disk?socket=",
+        ),
     ] {
         let output = fio(folder.path(), &words);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -132,4 +145,98 @@ fn a_native_job_is_interrupted() {
             .success()
     );
     assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn jobs_of_fio_trim_and_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let part = 4 << 20;
+    let verify = ["--verify=crc32c", "--size=4m", "--bs=16k"];
+    for depth in ["--iodepth=1", "--iodepth=16"] {
+        let words = [&verify[..], &["--rw=trimwrite", depth]].concat();
+        check(folder.path(), &words, (part, part));
+    }
+    check(
+        folder.path(),
+        &["--rw=randtrim", "--size=2m", "--iodepth=8"],
+        (0, 0),
+    );
+    let image = std::fs::read(folder.path().join("image")).unwrap();
+    assert!(image[..2 << 20].iter().all(|byte| *byte == 0));
+    assert!(image[2 << 20..4 << 20].iter().any(|byte| *byte != 0));
+    drop(server);
+}
+
+#[test]
+fn the_first_interrupt_does_not_wait_for_a_silent_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let text = format!(
+        "[target]\npath = \"{}\"\n[[stage]]\nname = \"read\"\nmeasure = \"60s\"\n[[stage.job]]\ndepth = 16\n",
+        uri(folder.path())
+    );
+    std::fs::write(folder.path().join("w.toml"), text).unwrap();
+    let mut command = support::fathom(folder.path());
+    command.args(["run", "w.toml"]);
+    command.stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    let signal = |name: &str, id: u32| {
+        let sent = Command::new("kill").args([name, &id.to_string()]).status();
+        assert!(sent.unwrap().success());
+    };
+    sleep_until(Clock::now() + Nanos::from_millis(1500));
+    signal("-STOP", server.0.id());
+    sleep_until(Clock::now() + Nanos::from_millis(500));
+    let start = Clock::now();
+    signal("-INT", child.id());
+    let output = child.wait_with_output().unwrap();
+    let took = Clock::now().saturating_sub(start);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(took < Nanos::from_secs(10), "{took}");
+    let told = "the server of its export says nothing any more; 16 requests had no answer";
+    assert!(stderr.contains(told), "{stderr}");
+}
+
+#[test]
+fn a_path_is_mapped_to_an_export() {
+    let folder = tempfile::tempdir().unwrap();
+    let _server = Server::start(folder.path());
+    let text = "[target]\npath = \"/nowhere/data\"\n[[stage]]\nname = \"read\"\nmeasure = \"1s\"\n[[stage.job]]\ndepth = 4\n";
+    std::fs::write(folder.path().join("w.toml"), text).unwrap();
+    let map = format!("/nowhere/data={}", uri(folder.path()));
+    let mut command = support::fathom(folder.path());
+    let output = command
+        .args(["run", "w.toml", "--map", &map])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+}
+
+#[test]
+fn an_export_without_a_size_is_predicted_at_what_its_server_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let text = format!(
+        "[target]\npath = \"{}\"\n[[stage]]\nname = \"read\"\nmeasure = \"1s\"\n[[stage.job]]\ndepth = 4\n",
+        uri(folder.path())
+    );
+    std::fs::write(folder.path().join("w.toml"), text).unwrap();
+    let design = support::example("guide-2016/ds14.design.toml");
+    let predict = || {
+        let mut command = support::fathom(folder.path());
+        let map = format!("{}=/mnt/readcache/export", uri(folder.path()));
+        command.args(["predict", "--on", &design, "w.toml", "--map", &map]);
+        command.output().unwrap()
+    };
+    let known = predict();
+    let stderr = String::from_utf8_lossy(&known.stderr);
+    assert!(known.status.success(), "{stderr}");
+    drop(server);
+    let unknown = predict();
+    let stderr = String::from_utf8_lossy(&unknown.stderr);
+    assert_eq!(unknown.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("is not known"), "{stderr}");
 }

@@ -130,3 +130,160 @@ fn what_is_no_storage_is_refused_with_a_hint() {
     assert_eq!(shown, "");
     assert!(told.contains("`/dev/null`"), "{told}");
 }
+
+#[test]
+fn what_cannot_be_looked_at_hides_nothing_else() {
+    let folder = support::disk_folder();
+    let good = folder.path().to_str().unwrap();
+    let words = ["/dev/null", good, "nbd+unix:///?socket=/nowhere"];
+    let (shown, told) = expect_code(Path::new("/"), &[&["probe"], &words[..]].concat(), 5);
+    assert!(
+        shown.starts_with(&format!("{good}: a directory")),
+        "{shown}"
+    );
+    assert!(told.contains("`/dev/null`"), "{told}");
+    assert!(told.contains("`/nowhere` cannot be reached"), "{told}");
+    let (shown, _) = expect_code(
+        Path::new("/"),
+        &[&["probe", "--json"], &words[..]].concat(),
+        5,
+    );
+    let document: Value = serde_json::from_str(&shown).unwrap();
+    let targets = document["targets"].as_array().unwrap();
+    let of = |key: &str| targets.iter().map(|it| it[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of("kind"), [Value::Null, "directory".into(), Value::Null]);
+    assert_eq!(of("path"), words);
+    let failed: Vec<_> = of("error").iter().map(Value::is_string).collect();
+    assert_eq!(failed, [true, false, true]);
+}
+
+/// An NBD server in `folder`, ended when it is dropped.
+struct Server(std::process::Child);
+
+impl Server {
+    fn start(folder: &Path, program: &str, words: &[&str]) -> Self {
+        let child = std::process::Command::new(program).args(words).spawn();
+        let server = Self(child.unwrap());
+        while !folder.join("socket").exists() {
+            fathom_rawio::sleep_until(
+                fathom_rawio::Clock::now() + fathom_units::Nanos::from_millis(5),
+            );
+        }
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn an_export_is_told_as_its_server_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (image, socket) = (folder.path().join("image"), folder.path().join("socket"));
+    fs::File::create(&image).unwrap().set_len(16 << 20).unwrap();
+    let (image, socket) = (image.to_str().unwrap(), socket.to_str().unwrap());
+    let words = [
+        "--persistent",
+        "--shared=0",
+        "--format=raw",
+        "-x",
+        "disk",
+        "-k",
+        socket,
+        image,
+    ];
+    let server = Server::start(folder.path(), "qemu-nbd", &words);
+    let uri = format!("nbd+unix:///disk?socket={socket}");
+    let found = &probed(&[&uri])["targets"][0];
+    assert_eq!(
+        (&found["kind"], &found["size_bytes"]),
+        (&"export".into(), &(16 << 20).into())
+    );
+    let export = &found["export"];
+    for (key, expected) in [
+        ("flush", true),
+        ("fua", true),
+        ("multi_conn", true),
+        ("write_zeroes", true),
+        ("structured_replies", true),
+        ("block_sizes_told", true),
+        ("read_only", false),
+    ] {
+        assert_eq!(export[key], expected, "{key}: {export}");
+    }
+    assert_eq!(export["request_max_bytes"], 32 << 20);
+    assert_eq!(found["writing"]["option"], format!("--destroy-data={uri}"));
+    let shown = expect_code(Path::new("/"), &["probe", &uri], 0).0;
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        &format!("{uri}: an export of 16 MiB of an NBD server"),
+        &format!("server {socket}, export `disk`"),
+        "multiples of 1 B, best of 4 KiB; requests up to 32 MiB",
+        "several see the same data (multi-conn)",
+        "can be structured",
+        &format!("needs `--destroy-data='{uri}'`"),
+    ] {
+        assert!(words.contains(part), "{part}: {shown}");
+    }
+    // Without a name the server is asked for what it has.
+    let all = format!("nbd+unix:///?socket={socket}");
+    let found = &probed(&[&all])["targets"][0];
+    assert_eq!(found["kind"], "nbd-server");
+    assert_eq!(found["server"]["exports"], serde_json::json!(["disk"]));
+    // The words that measure it run.
+    let (_, next) = words.split_once(" next ").unwrap();
+    let line = next
+        .split('`')
+        .nth(1)
+        .unwrap()
+        .replace("--runtime=30", "--runtime=1");
+    let line = line.replacen("fathom", fathom_binary().to_str().unwrap(), 1);
+    let mut command = std::process::Command::new("sh");
+    command
+        .args(["-c", &line])
+        .env("XDG_DATA_HOME", folder.path());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{line}: {output:?}");
+    drop(server);
+}
+
+#[test]
+fn an_export_of_little_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let socket = socket.to_str().unwrap();
+    let words = [
+        "-f",
+        "-r",
+        "--no-sr",
+        "-U",
+        socket,
+        "--filter=multi-conn",
+        "memory",
+        "1M",
+        "multi-conn-mode=disable",
+    ];
+    let _server = Server::start(folder.path(), "nbdkit", &words);
+    let shown = expect_code(
+        Path::new("/"),
+        &["probe", &format!("nbd+unix:///?socket={socket}")],
+        0,
+    )
+    .0;
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "an export of 1 MiB of an NBD server",
+        "its default export",
+        "sizes are not told; requests up to 32 MiB are sent to such servers",
+        "not: write,",
+        "(no multi-conn): write over one",
+        "replies simple ones alone",
+        "writing not possible: its server offers it for reading alone",
+    ] {
+        assert!(words.contains(part), "{part}: {shown}");
+    }
+}

@@ -95,6 +95,16 @@ pub enum EngineError {
         /// Where it did not permit it: what forbids it, and what to do.
         denied: Option<String>,
     },
+    /// An export that its server does not offer.
+    #[error("`{uri}`: {why}\n  hint: {remedy}")]
+    Export {
+        /// As it was named.
+        uri: String,
+        /// What is wrong with its name, or what its server says.
+        why: String,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// An I/O of a job failed, and the run was to stop at the first.
     #[error(
         "job `{job}`: {direction} of {length} bytes at offset {offset} of `{path}`: {source}{}",
@@ -243,6 +253,7 @@ impl EngineError {
             Self::Refused(_) => ExitClass::Refused,
             Self::NoSpace { .. }
             | Self::Target { .. }
+            | Self::Export { .. }
             | Self::Io { .. }
             | Self::Operation { .. }
             | Self::TooLong { .. }
@@ -278,6 +289,9 @@ fn hint(source: &io::Error, denied: Option<&str>) -> String {
             .to_owned();
     }
     let hint = match source.kind() {
+        io::ErrorKind::TimedOut => {
+            "see whether the storage, its server and the way to it are still there"
+        }
         io::ErrorKind::PermissionDenied => {
             denied.unwrap_or("name a target that you may use, or run as a user who may")
         }

@@ -9,13 +9,25 @@ use std::io;
 use fathom_nbd::Uri;
 use fathom_nbd::client::Offer;
 use fathom_rawio::{
-    NbdExport, NbdQueue, NbdUnreachable, NbdWrites, connect_to_export, look_at_export,
+    NbdExport, NbdQueue, NbdUnreachable, NbdWrites, Silence, connect_to_export, look_at_export,
 };
-use fathom_units::Bytes;
-use fathom_workload::{Backend, Job, OpenSync, Target, unknown_to_exports};
+use fathom_units::{Bytes, Nanos, group_digits};
+use fathom_workload::{Backend, Direction, Job, OpenSync, Target, Workload, unknown_to_exports};
 
 use crate::EngineError;
 use crate::complaints::Complaint;
+use crate::targets::{Kind, Targets};
+
+/// How long a server may say nothing while it owes answers.
+pub(crate) const SILENCE_MOST: Nanos = Nanos::from_secs(60);
+/// The same while it flushes: all that it has cached may have to be written first.
+const SILENCE_OF_FLUSH_MOST: Nanos = Nanos::from_secs(600);
+/// The same once the run is to end.
+const SILENCE_AT_END_MOST: Nanos = Nanos::from_secs(1);
+/// `ECANCELED`: nobody waits for the answer any more.
+pub(crate) const GIVEN_UP: i32 = 125;
+/// `ETIMEDOUT`: the server has said nothing for [`SILENCE_MOST`], or its network for even longer.
+pub(crate) const SILENT: i32 = 110;
 
 /// An export that answers.
 #[derive(Debug, Clone)]
@@ -77,6 +89,10 @@ pub(crate) fn check(job: &Job, target: &Target, export: &Export) -> Result<(), C
         let hint = "leave `open` out of the job's `sync` (fio: `sync`), or ask for a flush after each write (`fsync = 1`)";
         return Err(Complaint::new(problem).hint(hint));
     }
+    if job.moves(Direction::Trim) && !flags.has_trim() {
+        let problem = Complaint::new("its server has no trims, which the job asks for");
+        return Err(problem.hint("leave them out, or let the server offer them"));
+    }
     let largest = job.largest_buffer();
     if largest.get() > u64::from(blocks.maximum) {
         let maximum = Bytes::new(blocks.maximum.into());
@@ -104,6 +120,42 @@ pub(crate) fn check(job: &Job, target: &Target, export: &Export) -> Result<(), C
         }
     }
     Ok(())
+}
+
+/// What a user should know of exports that several connections at a time write and read, and whose servers do not promise that
+/// those see the same.
+pub(crate) fn notes(workload: &Workload, targets: &Targets) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (index, object) in targets.objects.iter().enumerate() {
+        let Kind::Export(export) = &object.kind else {
+            continue;
+        };
+        if export.offer.flags.has_multi_conn() {
+            continue;
+        }
+        let stages = 0..workload.stages.len();
+        let connections = stages.map(|stage| writers(workload, targets, stage, index));
+        let connections = connections.max();
+        if let Some(count) = connections.filter(|count| *count > 1) {
+            notes.push(format!(
+                "`{}` is written to over {count} connections, and its server does not promise that one sees what another has written (no multi-conn): what is read may be old, and a flush may be of one connection's writes alone",
+                object.path
+            ));
+        }
+    }
+    notes
+}
+
+/// Connections that a stage has to an object, where any of them writes; 0 otherwise.
+fn writers(workload: &Workload, targets: &Targets, stage: usize, object: usize) -> u32 {
+    let jobs = workload.jobs().zip(&targets.jobs);
+    let users = jobs.filter(|((of, _), used)| *of == stage && used.objects.contains(&object));
+    let users: Vec<&Job> = users.map(|((_, job), _)| job).collect();
+    if users.iter().any(|job| job.mix.changes_data()) {
+        users.iter().map(|job| job.workers).sum()
+    } else {
+        0
+    }
 }
 
 /// A connection of a worker to an export.
@@ -135,18 +187,36 @@ fn unreachable(path: &str, error: &NbdUnreachable) -> EngineError {
 /// The queue of a worker on its connections.
 ///
 /// # Errors
-/// Where there is no memory for its buffers.
-pub(crate) fn queue(
+/// Where there is no memory for its buffers, or a connection takes no limit of time.
+pub(crate) fn queue<'a>(
     job: &Job,
     (sockets, offers): (Vec<File>, Vec<Offer>),
-    slots: u32,
-    size: u32,
-) -> io::Result<NbdQueue> {
+    (slots, size): (u32, u32),
+    is_called_off: impl Fn() -> bool + Send + 'a,
+) -> io::Result<NbdQueue<'a>> {
     let exports = sockets.into_iter().zip(offers);
     let exports = exports.map(|(socket, offer)| NbdExport { socket, offer });
     let writes = match job.sync.open {
         OpenSync::None => NbdWrites::Cached,
         OpenSync::Sync | OpenSync::Dsync => NbdWrites::Through,
     };
-    NbdQueue::new(exports.collect(), slots, size, writes)
+    let times = [SILENCE_MOST, SILENCE_OF_FLUSH_MOST, SILENCE_AT_END_MOST];
+    let silence = Silence::new(times, Box::new(is_called_off));
+    NbdQueue::new(exports.collect(), slots, size, writes)?.heeding(silence)
+}
+
+/// What is told of each job whose server left so many requests unanswered that the run, which was to end, did not wait for.
+pub(crate) fn unanswered_notes(jobs: &[Job], unanswered: &[u64]) -> Vec<String> {
+    let left = jobs.iter().zip(unanswered).filter(|(_, count)| **count > 0);
+    let note = |(job, count): (&Job, &u64)| {
+        let (requests, they, count) = match count {
+            1 => ("request", "it counts", "1".to_owned()),
+            count => ("requests", "they count", group_digits(*count)),
+        };
+        format!(
+            "job `{}`: the server of its export says nothing any more; {count} {requests} had no answer when the run was to end, and {they} as not done",
+            job.name
+        )
+    };
+    left.map(note).collect()
 }

@@ -2,9 +2,10 @@
 
 use fathom_record::WRONG_DATA;
 use fathom_units::Nanos;
-use fathom_workload::{Direction, Job, Pacing};
+use fathom_workload::{Backend, Direction, Job, Pacing};
 
 use crate::EngineError;
+use crate::exports::{SILENCE_MOST, SILENT};
 use crate::worker::{FailedIo, Shortfall, TOO_SLOW};
 
 /// The error of an I/O of `job`.
@@ -48,6 +49,11 @@ pub(crate) fn io_error(job: &Job, failure: FailedIo) -> EngineError {
         caching: job.caching,
         source: if failure.errno == 0 {
             std::io::Error::other("nothing was transferred: the end of the target was reached")
+        } else if job.backend == Backend::Nbd && failure.errno == SILENT {
+            std::io::Error::new(
+                std::io::ErrorKind::TimedOut,
+                format!("its server has answered nothing for {SILENCE_MOST}"),
+            )
         } else {
             std::io::Error::from_raw_os_error(failure.errno)
         },
@@ -92,4 +98,33 @@ pub(crate) fn too_slow(job: &Job, shortfall: Shortfall) -> (EngineError, String)
         got: text(got),
     };
     (error, line)
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_workload::preset;
+
+    use super::*;
+
+    #[test]
+    fn a_silent_server_is_told_in_words() {
+        let mut workload = preset("quick", "/d").unwrap();
+        let job = &mut workload.stages[0].jobs[0];
+        let failure = FailedIo {
+            direction: "read",
+            target: 0,
+            offset: 0,
+            length: 512,
+            errno: SILENT,
+            took: Nanos::from_secs(61),
+        };
+        let on_file = io_error(job, failure).to_string();
+        assert!(on_file.contains("timed out"), "{on_file}");
+        job.backend = Backend::Nbd;
+        let told = io_error(job, failure).to_string();
+        assert!(
+            told.contains("its server has answered nothing for 60 s\n  hint: see"),
+            "{told}"
+        );
+    }
 }

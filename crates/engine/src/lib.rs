@@ -68,5 +68,8 @@ pub use options::{ErrorPolicy, Overwrite, RunOptions};
 pub use preflight::{Plan, PlannedStage, preflight};
 pub use run::{RunFacts, RunOutcome, StageFacts, run, run_gated};
 pub use stop::StopFlag;
-pub use survey::{DeviceFacts, FileSystem, Survey, TargetKind, Writing, block_devices, survey};
+pub use survey::{
+    DeviceFacts, ExportFacts, FileSystem, Survey, TargetKind, Writing, block_devices, export_size,
+    size_exports, survey,
+};
 pub use targets::{MAKE_ANCHOR, MAKE_DIRECTORY, MAKE_FIRST, NAME_A_FILE};

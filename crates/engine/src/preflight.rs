@@ -21,8 +21,8 @@ use crate::scheduler;
 use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
 use crate::{
-    EngineError, Overwrite, Refusal, RunOptions, calls, character, file_sets, guard, numa, parents,
-    processors, space, trace,
+    EngineError, Overwrite, Refusal, RunOptions, calls, character, exports, file_sets, guard, numa,
+    parents, processors, space, trace,
 };
 use crate::{validation, verification};
 
@@ -118,6 +118,7 @@ pub(crate) fn preflight_with(
     let uring = choose_uring(workload, probe, &mut notes)?;
     notes.extend(parents::note(&targets));
     notes.extend(character::note(&targets));
+    notes.extend(exports::notes(workload, &targets));
     space::check(workload, &targets)?;
     let layout = targets.objects.iter().filter_map(|object| {
         let range = layout_range(object)?;

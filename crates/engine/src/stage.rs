@@ -34,7 +34,7 @@ use crate::tolerance::Tolerance;
 use crate::validation::KeyMaps;
 use crate::verification::verification;
 use crate::worker::{Finished, Flows, Parts, PlacedSet, SetParts, WarmUps};
-use crate::{EngineError, RunOptions, StopFlag, calls};
+use crate::{EngineError, RunOptions, StopFlag, calls, exports};
 
 /// How often the control thread looks at least.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
@@ -97,8 +97,8 @@ impl StageOutput {
         self
     }
 
-    fn tell_late(&mut self, late: Nanos) {
-        if let Some(note) = gate::late_note(late) {
+    fn tell(&mut self, notes: impl IntoIterator<Item = String>) {
+        for note in notes {
             self.result.notes.push(note.clone());
             self.notes.push(note);
         }
@@ -559,11 +559,9 @@ impl StageRun<'_> {
         let ended = Clock::now();
         let over = ended.saturating_sub(counted_from);
         let mut output = self.empty_output(started_unix_ns);
-        output.tell_late(ways.begin.late);
+        output.tell(gate::late_note(ways.begin.late));
         let span = Span::to_now(start, measured, &names);
-        for finished in threads.into_iter().filter_map(joined) {
-            self.take_finished(finished, &mut output);
-        }
+        self.take_all(threads, &mut output);
         span.tell(&mut output.result, over);
         output.result.others = self.others(&names, &span, over);
         self.tell_failed(order, sink);
@@ -572,6 +570,20 @@ impl StageRun<'_> {
         output.result.began = began(&output.result.workers, times.start, began_unix_ns);
         self.tell_over((snapshots, ended), &output.result, sink);
         output
+    }
+
+    /// Waits for all workers to be gone, and takes what they leave.
+    fn take_all(
+        &self,
+        threads: Vec<ScopedJoinHandle<'_, Option<Finished>>>,
+        output: &mut StageOutput,
+    ) {
+        let mut unanswered = vec![0; self.stage.jobs.len()];
+        for finished in threads.into_iter().filter_map(joined) {
+            unanswered[finished.stats.job] += finished.unanswered;
+            self.take_finished(finished, output);
+        }
+        output.tell(exports::unanswered_notes(&self.stage.jobs, &unanswered));
     }
 
     /// Tells what the stage comes to, for each interval that it ended with, too.

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 use fathom_nbd::client::Offer;
@@ -145,7 +146,9 @@ fn begin_by_backend<'a>(
             begin(parts, queue, slots, begin_order)
         }
         Backend::Nbd => {
-            let queue = exports::queue(job, (files, offers), slots, size);
+            let (stop, abort) = (parts.stop.clone(), parts.abort);
+            let is_called_off = move || stop.is_requested() || abort.load(Ordering::Relaxed);
+            let queue = exports::queue(job, (files, offers), (slots, size), is_called_off);
             let queue = queue.map_err(|error| plain("exports of NBD servers", error));
             let queue = made_or_told(job, queue, &begin_order.ready)?;
             begin_full(parts, queue, slots, begin_order)

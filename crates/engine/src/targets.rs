@@ -547,7 +547,11 @@ fn range_of(job: &Job, target: &Target, object: &Object) -> Result<TargetRange, 
         ));
         return Err(problem.hint("use a smaller offset, or a larger target"));
     }
-    let length = target.length.map_or(size - offset, Bytes::get);
+    let rest = size - offset;
+    let length = target.length.map_or(rest, Bytes::get);
+    // As in fio, which knows how much a server has before it works out how much there is to do.
+    let is_cut = matches!(object.kind, Kind::Export(_)) && job.existing == ExistingFiles::AsPeer;
+    let length = if is_cut { length.min(rest) } else { length };
     if length == 0 {
         let problem = complain("a length of zero leaves nothing to do".to_owned());
         return Err(problem.hint("give a size above 0, or none for all that is behind the offset"));

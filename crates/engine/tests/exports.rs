@@ -152,15 +152,200 @@ fn what_its_server_refuses_is_known_before() {
         file,
         "it is no export of an NBD server, which the backend `nbd` needs",
     );
-    let mut trims = server.job();
-    trims.mix = Mix::TRIM;
-    refused(
-        trims,
-        "it is an export of an NBD server, which does not know trims",
-    );
     let mut durable = server.job();
     durable.sync.open = OpenSync::Dsync;
     assert!(preflight(&workload(vec![durable]), &RunOptions::default()).is_ok());
+}
+
+/// An nbdkit with 64 MiB in memory, ended when it is dropped.
+struct Kit {
+    child: Child,
+    folder: tempfile::TempDir,
+}
+
+impl Kit {
+    fn start(words: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let mut command = Command::new("nbdkit");
+        command.args(["--foreground", "--unix"]).arg(&socket);
+        let child = command.args(words).spawn().unwrap();
+        let kit = Self { child, folder };
+        let until = Clock::now() + Nanos::from_secs(20);
+        while !socket.exists() {
+            assert!(Clock::now() < until, "nbdkit {words:?} does not start");
+            sleep_until(Clock::now() + Nanos::from_millis(5));
+        }
+        kit
+    }
+
+    fn uri(&self) -> String {
+        let socket = self.folder.path().join("socket");
+        format!("nbd+unix:///?socket={}", socket.display())
+    }
+
+    fn job(&self, mix: Mix) -> Job {
+        let mut job = job(Path::new(&self.uri()), SIZE);
+        (job.backend, job.mix) = (Backend::Nbd, mix);
+        job
+    }
+
+    /// Allowed to write.
+    fn options(&self) -> RunOptions {
+        RunOptions {
+            destroy_data: vec![self.uri()],
+            ..RunOptions::default()
+        }
+    }
+}
+
+impl Drop for Kit {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn what_is_trimmed_is_gone() {
+    let server = Server::start(&["--shared=0", "--discard=unmap"]);
+    let image = server.folder.path().join("image");
+    let taken = || std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(&image).unwrap());
+    let options = RunOptions {
+        destroy_data: vec![server.uri("disk")],
+        ..RunOptions::default()
+    };
+    for (depth, workers) in [(1, 1), (8, 1), (8, 2)] {
+        std::fs::write(&image, vec![7; SIZE.get() as usize]).unwrap();
+        let mut job = server.job();
+        (job.mix, job.depth, job.workers) = (Mix::TRIM, depth, workers);
+        job.block = BlockSizes::uniform(Bytes::kib(64));
+        job.targets[0].length = Some(Bytes::mib(32));
+        let outcome = run(
+            &workload(vec![job]),
+            &options,
+            &StopFlag::new(),
+            &mut Ignore,
+        )
+        .unwrap();
+        assert!(outcome.failure.is_none());
+        for worker in &outcome.results[0].workers {
+            let trims = worker.directions[2].as_ref().unwrap();
+            assert_eq!((trims.ios(), trims.bytes), (512, 32 << 20));
+        }
+        let bytes = std::fs::read(&image).unwrap();
+        let (trimmed, kept) = bytes.split_at(32 << 20);
+        assert!(trimmed.iter().all(|byte| *byte == 0), "depth {depth}");
+        assert!(kept.iter().all(|byte| *byte == 7), "depth {depth}");
+        assert!(taken() * 512 < 40 << 20, "the room is free again");
+    }
+}
+
+#[test]
+fn trims_need_a_server_that_has_them() {
+    let calls = ["get_size=echo 64M", "pread=exit 1", "pwrite=cat >/dev/null"];
+    let kit = Kit::start(&[&["eval"], &calls[..]].concat());
+    let refused = preflight(&workload(vec![kit.job(Mix::TRIM)]), &kit.options());
+    let told = refused.unwrap_err().to_string();
+    assert!(
+        told.contains("its server has no trims, which the job asks for"),
+        "{told}"
+    );
+}
+
+#[test]
+fn several_connections_need_a_server_that_keeps_them_alike() {
+    let apart = Kit::start(&[
+        "--filter=multi-conn",
+        "memory",
+        "64M",
+        "multi-conn-mode=disable",
+    ]);
+    let together = Kit::start(&["memory", "64M"]);
+    for (kit, workers, mix, expected) in [
+        (&apart, 1, Mix::WRITE, false),
+        (&apart, 2, Mix::READ, false),
+        (&apart, 2, Mix::WRITE, true),
+        (&together, 2, Mix::WRITE, false),
+    ] {
+        let mut job = kit.job(mix);
+        job.workers = workers;
+        let plan = preflight(&workload(vec![job]), &kit.options()).unwrap();
+        let told = plan.notes.iter().any(|note| {
+            note.starts_with(&format!("`{}` is written to over 2 connections", kit.uri()))
+        });
+        assert_eq!(told, expected, "{:?}", plan.notes);
+    }
+    // A reader beside a writer is one more.
+    let jobs = vec![apart.job(Mix::WRITE), apart.job(Mix::READ)];
+    assert_eq!(
+        preflight(&workload(jobs), &apart.options())
+            .unwrap()
+            .notes
+            .len(),
+        1
+    );
+}
+
+/// Stops the server once I/O has been done for a while, and the run after it.
+struct StopBoth(Option<u32>, StopFlag);
+
+impl EventSink for StopBoth {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Interval { .. } = event
+            && let Some(id) = self.0.take()
+        {
+            let stopped = Command::new("kill")
+                .args(["-STOP", &id.to_string()])
+                .status();
+            assert!(stopped.unwrap().success());
+            self.1.request();
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_to_end_does_not_wait_for_a_silent_server() {
+    let server = Server::start(&["--shared=0"]);
+    let mut job = server.job();
+    (job.workers, job.depth) = (2, 16);
+    job.limits = for_time(Nanos::from_secs(60));
+    let stop = StopFlag::new();
+    let mut sink = StopBoth(Some(server.child.id()), stop.clone());
+    let start = Clock::now();
+    let outcome = run(
+        &workload(vec![job]),
+        &RunOptions::default(),
+        &stop,
+        &mut sink,
+    )
+    .unwrap();
+    let took = Clock::now().saturating_sub(start);
+    assert!(took < Nanos::from_secs(8), "{took}");
+    assert!(outcome.interrupted && outcome.failure.is_none());
+    let result = &outcome.results[0];
+    let ios = |stats: &OpStats| stats.ios();
+    let done = result
+        .workers
+        .iter()
+        .flat_map(|it| it.directions.iter().flatten());
+    assert!(done.map(ios).sum::<u64>() > 0, "what was measured is kept");
+    assert!(result.workers.iter().all(|it| it.errors.is_empty()));
+    // What was given up is no part of what was outstanding: the mean of that is what rate and latency come to.
+    let outstanding: u128 = result.workers.iter().map(|it| it.outstanding_ns).sum();
+    let done = result
+        .workers
+        .iter()
+        .flat_map(|it| it.directions.iter().flatten());
+    let latencies: u128 = done.map(|stats| stats.latency.sum()).sum();
+    let ratio = outstanding as f64 / latencies as f64;
+    assert!((0.8..1.2).contains(&ratio), "{ratio}");
+    let told = "the server of its export says nothing any more; 32 requests had no answer when the run was to end";
+    assert!(
+        result.notes.iter().any(|note| note.contains(told)),
+        "{:?}",
+        result.notes
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@
 mod campaign;
 mod corpus;
 mod mutate;
+mod nbd;
 mod outcome;
 mod parsers;
 mod random;

@@ -7,7 +7,6 @@ use fathom_dialects::fio::{self, FileStatus, Files, ReadContext};
 use fathom_dialects::{diskperformance, diskspd, iometer, sqlio, vdbench};
 use fathom_fuse::{self as fuse, FileOp, Tree, What};
 use fathom_model::Design;
-use fathom_nbd::{ExportFacts, Exports, Handshake, REQUEST_BYTES, Request};
 use fathom_observe::Observation;
 use fathom_observe::import::{self, Format};
 use fathom_profile::Profile;
@@ -15,6 +14,7 @@ use fathom_units::{Bytes, Nanos};
 use fathom_workload::trace::{TraceReader, TraceSummary};
 use fathom_workload::{Distribution, Pattern, Replay, Sweep, native};
 
+use crate::nbd;
 use crate::outcome::Outcome;
 
 /// A reader of inputs.
@@ -78,11 +78,19 @@ pub const PARSERS: &[Parser] = &[
     },
     Parser {
         name: "nbd-handshake",
-        read: nbd_handshake,
+        read: nbd::handshake,
     },
     Parser {
         name: "nbd-requests",
-        read: nbd_requests,
+        read: nbd::requests,
+    },
+    Parser {
+        name: "nbd-answers",
+        read: nbd::answers,
+    },
+    Parser {
+        name: "nbd-uri",
+        read: nbd::uri,
     },
     Parser {
         name: "fuse-requests",
@@ -297,77 +305,6 @@ fn trace(bytes: &[u8], outcome: &mut Outcome) {
     match summary {
         Ok(summary) => outcome.add(&format!("{summary:?}")),
         Err(error) => outcome.add(&error.to_string()),
-    }
-}
-
-/// Two exports.
-struct TwoExports;
-
-impl Exports for TwoExports {
-    fn each_name(&self, each: &mut dyn FnMut(&str)) {
-        each("data");
-        each("vm/log");
-    }
-
-    fn find(&self, name: &str) -> Option<usize> {
-        ["data", "vm/log"].iter().position(|known| *known == name)
-    }
-
-    fn facts(&self, _export: usize) -> ExportFacts {
-        ExportFacts { size: 1 << 30 }
-    }
-}
-
-/// What a client sends first; requests may follow. All at once and in two pieces, it must mean the same.
-fn nbd_handshake(bytes: &[u8], outcome: &mut Outcome) {
-    let bytes = &bytes[..bytes.len().min(64 << 10)];
-    let mut handshake = Handshake::new();
-    let mut out = Vec::new();
-    let whole = handshake.take(bytes, &TwoExports, &mut out);
-    let mut pieces = Handshake::new();
-    let mut answers = Vec::new();
-    let first = &bytes[..bytes.len() / 2];
-    let halves = pieces.take(first, &TwoExports, &mut answers);
-    let halves = halves.and_then(|(taken, went)| {
-        if went == fathom_nbd::Outcome::More {
-            let rest = pieces.take(&bytes[taken..], &TwoExports, &mut answers)?;
-            return Ok((taken + rest.0, rest.1));
-        }
-        Ok((taken, went))
-    });
-    assert_eq!(whole, halves, "the same in pieces");
-    if whole.is_ok() {
-        assert_eq!(out, answers, "the same answers in pieces");
-    }
-    match whole {
-        Ok((taken, went)) => {
-            assert!(taken <= bytes.len(), "takes what is there");
-            outcome.add(&format!("{went:?}"));
-            if let fathom_nbd::Outcome::Begin(_) = went {
-                nbd_requests(&bytes[taken..], outcome);
-            }
-        }
-        Err(error) => outcome.add(&error.to_string()),
-    }
-    for kind in out.chunks(20).take(64) {
-        outcome.add(&format!("{:?}", kind.get(12..16)));
-    }
-}
-
-/// Requests and their data.
-fn nbd_requests(bytes: &[u8], outcome: &mut Outcome) {
-    let mut rest = bytes;
-    for _ in 0..1000 {
-        match Request::read(rest) {
-            Ok(Some(request)) => {
-                let allowed = fathom_nbd::check(&request, 1 << 30, true);
-                outcome.add(&format!("{:?} {allowed:?}", request.command));
-                let next = REQUEST_BYTES.saturating_add(request.payload() as usize);
-                rest = rest.get(next..).unwrap_or_default();
-            }
-            Ok(None) => return,
-            Err(error) => return outcome.add(&error.to_string()),
-        }
     }
 }
 

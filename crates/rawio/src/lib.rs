@@ -56,7 +56,10 @@ pub use file::{
 pub use inherited::inherited_sockets;
 pub use locked::LockedMemory;
 pub use mapped::{MappedFiles, MappedWrites};
-pub use nbd::{NbdExport, NbdQueue, NbdUnreachable, NbdWrites, connect_to_export, look_at_export};
+pub use nbd::{
+    NbdExport, NbdQueue, NbdUnreachable, NbdWrites, Silence, connect_to_export, list_exports,
+    look_at_export, survey_export,
+};
 pub use numa::{MemoryMode, memory_nodes, online_processors, place_memory, processors_of_node};
 pub use one_by_one::{OneByOne, Performer};
 pub use operations::{
@@ -68,7 +71,7 @@ pub use placement::{
     SyncParts, allowed_processors, be_nice, run_on, set_io_priority, sync_file_system, sync_range,
 };
 pub use plain::{NullQueue, SyncQueue};
-pub use queue::{Completion, Operation, Queue, Request, SLOTS_MAX, Taken};
+pub use queue::{Completion, Operation, Queue, Request, SLOTS_MAX, Taken, Trims};
 pub use region::{Piece, Region, receive_into, send_pieces, unread_bytes, write_pieces};
 pub use signals::{FILE_SIZE_SIGNAL, is_ignored};
 pub use unusable::{RingUnusable, lockable};

@@ -59,6 +59,15 @@ pub enum Taken {
     Some,
 }
 
+/// Whether a trim is a request among others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trims {
+    /// It stands in line.
+    InLine,
+    /// It is to be done by a call of its own.
+    Apart,
+}
+
 /// A backend with its buffers and files. It stays on the thread that made it.
 pub trait Queue {
     /// The buffer of a slot that is not in flight.
@@ -95,6 +104,16 @@ pub trait Queue {
                 ..like
             });
         }
+    }
+
+    /// Puts a trim of the request's range in line, whatever its operation says; where the backend has none among its requests,
+    /// nothing happens, and its caller does it with [`discard`](crate::discard).
+    ///
+    /// # Panics
+    /// Where its slot is in flight.
+    fn push_trim(&mut self, request: Request) -> Trims {
+        let _ = request;
+        Trims::Apart
     }
 
     /// The priority of what is pushed from now on, as the kernel takes it (`linux/ioprio.h`); backends without

@@ -6,8 +6,8 @@ use std::process::{Child, Command};
 
 use fathom_nbd::Uri;
 use fathom_rawio::{
-    Clock, NbdQueue, NbdWrites, Operation, Queue as _, Request, connect_to_export, look_at_export,
-    sleep_until,
+    Clock, NbdQueue, NbdWrites, Operation, Queue as _, Request, connect_to_export, list_exports,
+    look_at_export, sleep_until, survey_export,
 };
 use fathom_units::Nanos;
 
@@ -129,4 +129,15 @@ fn a_server_that_is_not_there_is_not_waited_for() {
         error.contains("cannot be reached: Connection refused"),
         "{error}"
     );
+}
+
+#[test]
+fn a_real_server_is_asked_for_all_that_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &["--discard=unmap"]);
+    assert_eq!(list_exports(&server.uri("")).unwrap(), ["disk"]);
+    let (offer, has_structured) = survey_export(&server.uri("disk")).unwrap();
+    assert_eq!((offer.size, has_structured), (SIZE, Some(true)));
+    assert!(offer.flags.has_trim() && offer.flags.has_write_zeroes());
+    assert!(survey_export(&server.uri("other")).is_err());
 }

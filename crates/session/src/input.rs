@@ -9,10 +9,10 @@ use fathom_diagnostics::{Diagnostics, nearest};
 use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::iometer::mapped_name;
 use fathom_dialects::vdbench::{Host, HostShare};
-use fathom_engine::means_device;
+use fathom_engine::{means_device, size_exports};
 use fathom_workload::{
-    ExistingFiles, IoLog, Place, Sweep, SweepError, SweepPoint, Workload, preset, preset_names,
-    validate,
+    Backend, ExistingFiles, IoLog, Job, Place, Sweep, SweepError, SweepPoint, Workload, preset,
+    preset_names, validate,
 };
 
 use crate::files::STDIN;
@@ -284,16 +284,35 @@ fn fresh_files(workload: &mut Workload, is_folder: impl Fn(&str) -> bool) {
 /// # Errors
 /// What is wrong with the words, or with what they name.
 pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> {
+    let mut input = unmapped(words, console)?;
+    map_paths(words.maps, &mut input.workload)?;
+    Ok(input)
+}
+
+/// As [`load`], for a prediction: exports for which the input has no size are as large as their servers say, if those answer.
+/// Once a path stands in the place of an export, nobody could tell any more.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_to_predict(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> {
+    let mut input = unmapped(words, console)?;
+    size_exports(&mut input.workload);
+    map_paths(words.maps, &mut input.workload)?;
+    Ok(input)
+}
+
+/// The workload with the paths that its words have.
+fn unmapped(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> {
     let Words {
         workload,
-        maps,
         dialect,
         target,
+        ..
     } = *words;
     let (first, rest) = workload
         .split_first()
         .ok_or_else(|| Failure::new(Code::Usage, "no workload"))?;
-    let mut input = if let (Some(speak), None) = (spoken::dialect(first), dialect) {
+    let input = if let (Some(speak), None) = (spoken::dialect(first), dialect) {
         (speak.from_words)(rest, console)?
     } else if is_path(first) || dialect.is_some() {
         spoken::from_file(first, dialect, console)?
@@ -306,7 +325,6 @@ pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> 
             Failure::new(Code::Usage, message).hint("use `--map FROM=TO` to replace a path")
         );
     }
-    map_paths(maps, &mut input.workload)?;
     Ok(input)
 }
 
@@ -390,11 +408,30 @@ fn parse_map(map: &str) -> Result<(String, String), Failure> {
 
 fn apply(maps: &[(String, String)], workload: &mut Workload) {
     let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
-    for target in jobs.flat_map(|job| &mut job.targets) {
-        let path = target.place.path_mut();
-        if let Some(mapped) = maps.iter().find_map(|(from, to)| mapped(path, from, to)) {
-            *path = mapped;
+    for job in jobs {
+        let mut changed = false;
+        for target in &mut job.targets {
+            let path = target.place.path_mut();
+            if let Some(mapped) = maps.iter().find_map(|(from, to)| mapped(path, from, to)) {
+                *path = mapped;
+                changed = true;
+            }
         }
+        if changed {
+            job.backend = backend_after(job);
+        }
+    }
+}
+
+/// The backend of a job some of whose paths were replaced: exports have one of their own, which files do not have.
+fn backend_after(job: &Job) -> Backend {
+    let mut places = job.targets.iter().map(|target| &target.place);
+    let exports = places.clone().filter(|place| place.is_export()).count();
+    match job.backend {
+        Backend::Null => Backend::Null,
+        Backend::Nbd if exports == 0 => Backend::IoUring,
+        _ if exports > 0 && places.all(Place::is_export) => Backend::Nbd,
+        other => other,
     }
 }
 

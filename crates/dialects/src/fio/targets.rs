@@ -178,17 +178,27 @@ impl Clone<'_> {
 
     fn depends_on_files(&self) -> bool {
         let settings = self.settings;
+        if exports::uri(settings).is_some() {
+            // A server is asked for nothing that it need not tell.
+            return self.takes_shares();
+        }
+        (settings.size == Amount::Unset && settings.file_size.is_none())
+            || settings.control.handling.must_exist
+            || settings.file_size.is_some_and(FileSizes::is_range)
+            || settings.placement.append
+            || self.takes_shares()
+    }
+
+    /// Whether any of its amounts is a percentage.
+    fn takes_shares(&self) -> bool {
+        let settings = self.settings;
         let amounts = [
             settings.size,
             settings.io_size,
             settings.offset,
             settings.offset_increment,
         ];
-        (settings.size == Amount::Unset && settings.file_size.is_none())
-            || settings.control.handling.must_exist
-            || settings.file_size.is_some_and(FileSizes::is_range)
-            || settings.placement.append
-            || amounts.iter().any(|it| matches!(it, Amount::Percent(_)))
+        amounts.iter().any(|it| matches!(it, Amount::Percent(_)))
     }
 
     /// Its targets with room for their last blocks, and whether they go on past the parts in use; `None` after an error,

@@ -5,6 +5,7 @@
 //! Invariant: nothing here writes, and nothing is opened for writing.
 
 mod device;
+mod export;
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
@@ -14,9 +15,11 @@ use std::path::{Path, PathBuf};
 use fathom_rawio::{self as rawio, Caching, OpenHow};
 use fathom_record::InMemory;
 use fathom_units::Bytes;
+use fathom_workload::Place;
 
 pub use device::{DeviceFacts, block_devices};
 pub(crate) use device::{are_on_each_other, chosen, stack};
+pub use export::{ExportFacts, export_size, size_exports};
 
 use crate::guard::{self, BlockDevice, DeviceNumber, Mount, file_in_use, mount_over};
 use crate::targets::standing_above;
@@ -58,6 +61,15 @@ pub enum TargetKind {
         /// Its size.
         size: Bytes,
     },
+    /// An export of an NBD server.
+    Export(Box<ExportFacts>),
+    /// An NBD server of which no export was named, and that has none without a name.
+    NbdServer {
+        /// Its socket, or its host and port.
+        server: String,
+        /// The names of its exports.
+        names: Vec<String>,
+    },
     /// Nothing; the deepest directory above it that is there.
     Nothing(PathBuf),
 }
@@ -84,7 +96,7 @@ pub enum Writing {
     OwnFile,
     /// To the file with `--overwrite`, since Fathom did not make it.
     WithOverwrite,
-    /// To the device with `--destroy-data=NAME`; what stands on it is destroyed.
+    /// To the device or export with `--destroy-data=NAME`; what stands on it is destroyed.
     WithName {
         /// What to write for `NAME`.
         name: String,
@@ -97,11 +109,15 @@ pub enum Writing {
     Denied(String),
 }
 
-/// Looks at what stands at `path`.
+/// Looks at what stands at `path`, or at an export where that is its URI.
 ///
 /// # Errors
 /// [`EngineError::Target`]: it cannot be looked at, or is no file, directory or block device.
+/// [`EngineError::Export`]: its server does not offer it.
 pub fn survey(path: &str) -> Result<Survey, EngineError> {
+    if Place::Path(path.to_owned()).is_export() {
+        return export::survey(path);
+    }
     let place = Path::new(path);
     let looking = |error| EngineError::target(path, "looking at it", error);
     let found = match fs::metadata(place) {

@@ -71,6 +71,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             shortfall: self.judge.and_then(|judge| judge.shortfall()),
             problem: leftover.problem,
             lines: leftover.lines,
+            unanswered: self.served.unanswered,
             handed_over: handed_over::note(self.parts.job, self.parts.backend, self.parts.worker),
         }
     }

@@ -585,6 +585,7 @@ impl<'a> SetWorker<'a> {
             failure: None::<FailedIo>,
             shortfall: None,
             problem: None,
+            unanswered: 0,
             lines: Vec::new(),
             handed_over: None,
         }

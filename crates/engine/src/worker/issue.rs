@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use fathom_rawio::{self as rawio, Clock, Completion, Operation, Queue, Request};
+use fathom_rawio::{self as rawio, Clock, Completion, Operation, Queue, Request, Trims};
 use fathom_record::{EndReason, depth_level};
-use fathom_units::Nanos;
+use fathom_units::{Nanos, Percent};
 use fathom_workload::generator::Io;
 use fathom_workload::{Arrival, Backend, Direction, FileOperation};
 
@@ -144,6 +144,9 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             && self.batch.len() < self.sizes.submit
             && !self.free.is_empty()
         {
+            if self.awaits_trims() {
+                return done_at_once;
+            }
             if let Some((operation, target)) = self.pending_sync {
                 if self.syncs_between && !self.has_next() {
                     if self.fell_short() {
@@ -169,8 +172,10 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 return done_at_once;
             };
             if io.direction == Direction::Trim && !self.acts_on_names() {
-                self.trim(&io, tag, due);
-                done_at_once += 1;
+                if self.push_trim(&io, tag, due) == Trims::Apart {
+                    self.trim(&io, tag, due);
+                    done_at_once += 1;
+                }
             } else {
                 self.push_data(&io, tag, due);
             }
@@ -450,7 +455,44 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
     }
 
-    /// Trims are done at once: the kernel's discard has no asynchronous form that all backends know.
+    /// Whether nothing goes before the trims in flight are answered: a write of what is being trimmed might be done before that.
+    fn awaits_trims(&self) -> bool {
+        let job = self.parts.job;
+        let alone = job.mix.trim == Percent::ALL && job.features.verify.is_none();
+        self.served.trims_in_flight > 0 && !alone
+    }
+
+    /// Puts a trim in line where the queue does them.
+    fn push_trim(&mut self, io: &Io, tag: u64, intended: Nanos) -> Trims {
+        let Some(slot) = self.free.last().copied() else {
+            return Trims::Apart;
+        };
+        let went = self.queue.push_trim(Request {
+            slot,
+            file: io.target,
+            operation: Operation::Write,
+            offset: io.offset,
+            length: io.length,
+        });
+        if went == Trims::Apart {
+            return went;
+        }
+        self.free.pop();
+        self.slots[slot as usize] = Slot {
+            kind: Kind::Data(Direction::Trim),
+            target: io.target,
+            offset: io.offset,
+            length: io.length,
+            tag,
+            intended,
+            ..Slot::IDLE
+        };
+        self.batch.push(slot);
+        self.served.trims_in_flight += 1;
+        went
+    }
+
+    /// Trims of the kernel are done at once: its discard has no asynchronous form that all backends know.
     fn trim(&mut self, io: &Io, tag: u64, intended: Nanos) {
         let begun = Clock::now();
         let result = if self.parts.backend == Backend::Null {

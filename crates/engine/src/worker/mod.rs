@@ -173,6 +173,8 @@ pub(crate) struct Finished {
     pub(crate) problem: Option<EngineError>,
     /// What its source has to say.
     pub(crate) lines: Vec<String>,
+    /// Requests that a server did not answer before the run was to end.
+    pub(crate) unanswered: u64,
     /// What is to be said of its writes where kernel threads did them.
     pub(crate) handed_over: Option<String>,
 }
@@ -306,6 +308,16 @@ pub(crate) struct Worker<'a, Q: Queue, S: Source> {
     /// Whether submission and completion are timed apart; without a ring there is no such thing.
     split: bool,
     next_pass: NextPass,
+    served: Served,
+}
+
+/// What a worker on exports knows beside its slots.
+#[derive(Debug, Clone, Copy, Default)]
+struct Served {
+    /// Trims that the queue does.
+    trims_in_flight: u32,
+    /// Requests that were given up because the run was to end and their server said nothing.
+    unanswered: u64,
 }
 
 impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
@@ -378,6 +390,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 && !matches!(parts.backend, Backend::Sync | Backend::Mmap)
                 && parts.job.features.operation.is_none(),
             next_pass,
+            served: Served::default(),
             parts,
             queue,
         }

@@ -6,10 +6,11 @@ use fathom_record::{
 };
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
-use fathom_workload::{Direction, ExistingFiles};
+use fathom_workload::{Backend, Direction, ExistingFiles};
 
 use super::source::{Source, Verdict};
 use super::{FailedIo, Kind, Slot, Worker};
+use crate::exports::GIVEN_UP;
 
 /// Offsets kept of the failed I/Os of one kind.
 const FIRST_OFFSETS: usize = 8;
@@ -227,6 +228,13 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Lets the source look at a completion, and records it.
     fn record_with_hooks(&mut self, completion: &Completion, now: Nanos) {
         let slot = self.slots[completion.slot as usize];
+        if slot.kind == Kind::Data(Direction::Trim) {
+            let trims = &mut self.served.trims_in_flight;
+            *trims = trims.saturating_sub(1);
+        }
+        if completion.result == Err(GIVEN_UP) && self.parts.backend == Backend::Nbd {
+            return self.give_up(&slot, now);
+        }
         let mut looked = Ok(());
         if S::HOOKS {
             let buffer = self.queue.buffer(completion.slot);
@@ -242,6 +250,17 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         {
             self.count_wrong(&slot, verdict);
         }
+    }
+
+    /// The run is to end, and a server has not answered what it was asked: that counts as not done, and as never begun.
+    #[cold]
+    fn give_up(&mut self, slot: &Slot, now: Nanos) {
+        let counted_from = slot.begun.max(self.measure_start);
+        let waited = now.saturating_sub(counted_from).get();
+        let outstanding = &mut self.stats.outstanding_ns;
+        *outstanding = outstanding.saturating_sub(u128::from(waited));
+        self.served.unanswered += 1;
+        self.end_with(EndReason::Interrupted);
     }
 
     /// Counts a read whose data is not what was written; the read itself has succeeded.

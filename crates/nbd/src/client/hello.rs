@@ -1,18 +1,21 @@
 //! The fixed newstyle handshake, from the server's greeting to its offer.
 //!
 //! The export is asked for by `NBD_OPT_GO`, or looked at by `NBD_OPT_INFO`, after which the client leaves. Servers that know
-//! neither are asked in the oldest way. Of a server that has no such export, the names of some of those it has are asked.
+//! neither are asked in the oldest way. Of a server that has no such export, the names of some of those it has are asked. Who
+//! surveys an export asks for structured replies first, to know whether they are there; who lists asks for names alone.
 
 use crate::bytes::{Put, Reader};
 use crate::client::{BlockLimits, Offer, OfferFlags};
 use crate::handshake::{FIXED_NEWSTYLE, NBD_MAGIC, NO_ZEROES, OPTION_MAGIC};
 use crate::options::{
     ERROR, INFO_BLOCK_SIZE, INFO_EXPORT, OPT_ABORT, OPT_EXPORT_NAME, OPT_GO, OPT_INFO, OPT_LIST,
-    REP_ACK, REP_INFO, REP_SERVER, REPLY_MAGIC,
+    OPT_STRUCTURED, REP_ACK, REP_INFO, REP_SERVER, REPLY_MAGIC,
 };
 
-/// Most names of exports that are asked of a server.
+/// Most names of exports that are asked of a server which does not have the one that was named.
 pub const NAMES_MAX: usize = 20;
+/// Most names of exports that are listed.
+pub const LISTED_MAX: usize = 1000;
 /// Longest answer to an option.
 const ANSWER_MAX: u32 = 16 << 10;
 /// Most answers of one handshake.
@@ -26,6 +29,13 @@ const ANSWER_HEAD: usize = 20;
 /// Bytes after size and flags in the oldest answer, if both sides want them.
 const ZEROES: usize = 124;
 
+/// Numbers of refusals.
+const UNSUPPORTED: u32 = 1;
+const TLS_REQUIRED: u32 = 5;
+const UNKNOWN: u32 = 6;
+/// What is said of servers that do not know the option; of an export they are asked in the oldest way.
+const NO_LIST: &str = "it does not tell the names of its exports";
+
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -33,6 +43,10 @@ pub enum Purpose {
     Use,
     /// The offer alone.
     Look,
+    /// The offer, and whether replies can be structured.
+    Survey,
+    /// The names of a server's exports.
+    List,
 }
 
 /// How a handshake goes on.
@@ -44,6 +58,8 @@ pub enum Step {
     Begin(Offer),
     /// That was it; the client has said that it leaves.
     Seen(Offer),
+    /// [`Hello::names`] holds all names, or [`LISTED_MAX`] of them; the client has said that it leaves.
+    Listed,
 }
 
 /// Why there will be no requests.
@@ -88,6 +104,7 @@ pub struct Hello {
     /// Size and flags.
     facts: Option<(u64, u16)>,
     blocks: BlockLimits,
+    has_structured: Option<bool>,
     names: Vec<String>,
 }
 
@@ -102,8 +119,19 @@ impl Hello {
             answers: 0,
             facts: None,
             blocks: BlockLimits::default(),
+            has_structured: None,
             names: Vec::new(),
         }
+    }
+
+    /// Whether the server can structure its replies; `None` where it was not asked, as by all but [`Purpose::Survey`].
+    pub const fn has_structured(&self) -> Option<bool> {
+        self.has_structured
+    }
+
+    /// The names that a server has told, as they can be shown.
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// Bytes that are needed before [`Hello::take`] can go on: a caller that reads no more than these reads nothing that comes
@@ -162,21 +190,26 @@ impl Hello {
         let flags = u32::from(flags.unwrap_or(0)) & (FIXED_NEWSTYLE | NO_ZEROES);
         self.no_zeroes = flags & NO_ZEROES != 0;
         out.put32(flags);
-        if flags & FIXED_NEWSTYLE == 0 {
-            self.ask_by_name(out);
-            return Ok(Step::More);
+        match self.purpose {
+            Purpose::List if flags & FIXED_NEWSTYLE == 0 => {
+                return Err(HelloError::Refused(NO_LIST.to_owned()));
+            }
+            _ if flags & FIXED_NEWSTYLE == 0 => self.ask_by_name(out),
+            Purpose::Use => self.ask_for_export(OPT_GO, out),
+            Purpose::Look => self.ask_for_export(OPT_INFO, out),
+            Purpose::Survey => self.ask(OPT_STRUCTURED, &[], out),
+            Purpose::List => self.ask(OPT_LIST, &[], out),
         }
-        let option = match self.purpose {
-            Purpose::Use => OPT_GO,
-            Purpose::Look => OPT_INFO,
-        };
+        Ok(Step::More)
+    }
+
+    fn ask_for_export(&mut self, option: u32, out: &mut Vec<u8>) {
         let mut body = Vec::with_capacity(8 + self.export.len());
         body.put32(self.export.len() as u32);
         body.extend_from_slice(self.export.as_bytes());
         body.put16(1);
         body.put16(INFO_BLOCK_SIZE);
         self.ask(option, &body, out);
-        Ok(Step::More)
     }
 
     fn ask(&mut self, option: u32, body: &[u8], out: &mut Vec<u8>) {
@@ -221,8 +254,11 @@ impl Hello {
         if answer.option != option {
             return Err(HelloError::Protocol("it answers what was not asked"));
         }
-        if option == OPT_LIST {
-            return self.listed(answer, body);
+        match option {
+            OPT_LIST if self.purpose == Purpose::List => return self.all_listed(answer, body, out),
+            OPT_LIST => return self.listed(answer, body),
+            OPT_STRUCTURED => return self.structured(answer, out),
+            _ => {}
         }
         match answer.kind {
             REP_INFO => self.informed(body),
@@ -277,25 +313,51 @@ impl Hello {
 
     /// What is done about a refusal of `GO` or `INFO`.
     fn refused(&mut self, why: u32, body: &[u8], out: &mut Vec<u8>) -> Result<Step, HelloError> {
-        const UNSUPPORTED: u32 = 1;
-        const TLS_REQUIRED: u32 = 5;
-        const UNKNOWN: u32 = 6;
         match why {
             UNSUPPORTED => self.ask_by_name(out),
             TLS_REQUIRED => return Err(HelloError::Tls),
             UNKNOWN => self.ask(OPT_LIST, &[], out),
-            _ => {
-                let words = words(body);
-                let words = match (words.is_empty(), why) {
-                    (false, _) => words,
-                    (true, 2) => "its policy forbids it".to_owned(),
-                    (true, 7) => "it is shutting down".to_owned(),
-                    (true, _) => format!("its error {why}"),
-                };
-                return Err(HelloError::Refused(words));
-            }
+            _ => return Err(HelloError::Refused(refusal(why, body))),
         }
         Ok(Step::More)
+    }
+
+    /// Structured replies are there, or not; the export is asked for after that.
+    fn structured(&mut self, answer: Answer, out: &mut Vec<u8>) -> Result<Step, HelloError> {
+        match answer.kind {
+            REP_ACK => self.has_structured = Some(true),
+            kind if kind & !ERROR == TLS_REQUIRED && kind & ERROR != 0 => {
+                return Err(HelloError::Tls);
+            }
+            kind if kind & ERROR != 0 => self.has_structured = Some(false),
+            _ => return Ok(Step::More),
+        }
+        self.ask_for_export(OPT_INFO, out);
+        Ok(Step::More)
+    }
+
+    /// Takes note of a name that is listed, or of the end of the list.
+    fn all_listed(
+        &mut self,
+        answer: Answer,
+        body: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Step, HelloError> {
+        match answer.kind {
+            REP_SERVER if self.names.len() < LISTED_MAX => {
+                self.names.extend(Reader(body).text().map(printable));
+                Ok(Step::More)
+            }
+            kind if kind & ERROR != 0 => Err(match kind & !ERROR {
+                TLS_REQUIRED => HelloError::Tls,
+                why => HelloError::Refused(refusal(why, body)),
+            }),
+            REP_SERVER | REP_ACK => {
+                self.ask(OPT_ABORT, &[], out);
+                Ok(Step::Listed)
+            }
+            _ => Ok(Step::More),
+        }
     }
 
     /// Takes note of a name; gives what follows from all of them at their end.
@@ -337,6 +399,18 @@ fn answer(input: &[u8]) -> Result<Option<Answer>, HelloError> {
         kind,
         length,
     }))
+}
+
+/// What a server says of a refusal, or what its number means.
+fn refusal(why: u32, body: &[u8]) -> String {
+    let words = words(body);
+    match (words.is_empty(), why) {
+        (false, _) => words,
+        (true, UNSUPPORTED) => NO_LIST.to_owned(),
+        (true, 2) => "its policy forbids it".to_owned(),
+        (true, 7) => "it is shutting down".to_owned(),
+        (true, _) => format!("its error {why}"),
+    }
 }
 
 /// What a server says of a refusal, as it can be shown.

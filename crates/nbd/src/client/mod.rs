@@ -8,7 +8,7 @@
 
 mod hello;
 
-pub use hello::{Hello, HelloError, NAMES_MAX, Purpose, Step};
+pub use hello::{Hello, HelloError, LISTED_MAX, NAMES_MAX, Purpose, Step};
 
 use crate::bytes::Reader;
 use crate::handshake::ProtocolError;
@@ -47,6 +47,26 @@ impl OfferFlags {
     pub const fn has_fua(self) -> bool {
         self.0 & (1 << 3) != 0
     }
+
+    /// It says that its medium rotates.
+    pub const fn is_rotational(self) -> bool {
+        self.0 & (1 << 4) != 0
+    }
+
+    /// A range can be told to be no longer needed.
+    pub const fn has_trim(self) -> bool {
+        self.0 & (1 << 5) != 0
+    }
+
+    /// A range can be made zeroes without sending them.
+    pub const fn has_write_zeroes(self) -> bool {
+        self.0 & (1 << 6) != 0
+    }
+
+    /// What one connection has written and flushed is what others read, and is durable for all of them.
+    pub const fn has_multi_conn(self) -> bool {
+        self.0 & (1 << 8) != 0
+    }
 }
 
 /// Sizes of requests that a server takes.
@@ -84,6 +104,8 @@ pub enum Ask {
     WriteThrough,
     /// What was written is made durable.
     Flush,
+    /// A range of the export is no longer needed.
+    Trim,
     /// The client leaves; nothing is answered.
     Disconnect,
 }
@@ -97,6 +119,7 @@ pub fn request(ask: Ask, cookie: u64, offset: u64, length: u32) -> [u8; REQUEST_
         Ask::WriteThrough => (1, 1),
         Ask::Disconnect => (0, 2),
         Ask::Flush => (0, 3),
+        Ask::Trim => (0, 4),
     };
     let mut bytes = [0; REQUEST_BYTES];
     bytes[..4].copy_from_slice(&MAGIC.to_be_bytes());
@@ -168,6 +191,7 @@ mod tests {
         check(Ask::Write, Command::Write, false);
         check(Ask::WriteThrough, Command::Write, true);
         check(Ask::Flush, Command::Flush, false);
+        check(Ask::Trim, Command::Trim, false);
         check(Ask::Disconnect, Command::Disconnect, false);
     }
 

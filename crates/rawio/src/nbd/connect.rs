@@ -109,7 +109,28 @@ impl NbdUnreachable {
 /// # Errors
 /// Why nothing is offered.
 pub fn look_at_export(uri: &Uri) -> Result<Offer, NbdUnreachable> {
-    Ok(shake_hands(uri, Purpose::Look)?.offer)
+    Ok(offered(uri, Purpose::Look)?.0.offer)
+}
+
+/// Asks what a server offers of an export and whether it can structure its replies (`None`: it was asked in the oldest way,
+/// which has no such question), and leaves.
+///
+/// # Errors
+/// Why nothing is offered.
+pub fn survey_export(uri: &Uri) -> Result<(Offer, Option<bool>), NbdUnreachable> {
+    let (export, hello) = offered(uri, Purpose::Survey)?;
+    Ok((export.offer, hello.has_structured()))
+}
+
+/// Asks a server for the names of its exports, of which [`LISTED_MAX`] are told at most, and leaves. The name in `uri` does
+/// not matter.
+///
+/// # Errors
+/// Why there is no list.
+///
+/// [`LISTED_MAX`]: fathom_nbd::client::LISTED_MAX
+pub fn list_exports(uri: &Uri) -> Result<Vec<String>, NbdUnreachable> {
+    Ok(shake_hands(uri, Purpose::List)?.hello.names().to_vec())
 }
 
 /// Connects to an export.
@@ -117,10 +138,32 @@ pub fn look_at_export(uri: &Uri) -> Result<Offer, NbdUnreachable> {
 /// # Errors
 /// Why there is no connection.
 pub fn connect_to_export(uri: &Uri) -> Result<NbdExport, NbdUnreachable> {
-    shake_hands(uri, Purpose::Use)
+    Ok(offered(uri, Purpose::Use)?.0)
 }
 
-fn shake_hands(uri: &Uri, purpose: Purpose) -> Result<NbdExport, NbdUnreachable> {
+/// A connection after its handshake.
+struct Shaken {
+    socket: File,
+    hello: Hello,
+    /// `None` where only names were asked for.
+    offer: Option<Offer>,
+}
+
+/// A handshake that ends with an offer.
+fn offered(uri: &Uri, purpose: Purpose) -> Result<(NbdExport, Hello), NbdUnreachable> {
+    let Shaken {
+        socket,
+        hello,
+        offer,
+    } = shake_hands(uri, purpose)?;
+    let offer = offer.ok_or_else(|| NbdUnreachable::Hello {
+        address: uri.address.clone(),
+        source: HelloError::Protocol("it does not tell of the export"),
+    })?;
+    Ok((NbdExport { socket, offer }, hello))
+}
+
+fn shake_hands(uri: &Uri, purpose: Purpose) -> Result<Shaken, NbdUnreachable> {
     let deadline = Clock::now() + HANDSHAKE_MOST;
     let address = || uri.address.clone();
     let mut socket = connect(&uri.address, deadline).map_err(|source| {
@@ -153,27 +196,29 @@ fn shake_hands(uri: &Uri, purpose: Purpose) -> Result<NbdExport, NbdUnreachable>
             hear(&mut socket, &mut input, wanted, deadline).map_err(broke)?;
             continue;
         }
-        if let (Step::Begin(_), Purpose::Look) = (step, purpose) {
+        let begins = matches!(step, Step::Begin(_));
+        let is_used = begins && purpose == Purpose::Use;
+        if begins && !is_used {
             out.extend_from_slice(&request(Ask::Disconnect, 0, 0, 0));
         }
         let said = say(&mut socket, &mut out, deadline);
-        match (step, purpose) {
-            (Step::More, _) => {}
-            (Step::Seen(offer), _) => {
-                let farewell = deadline.min(Clock::now() + FAREWELL_MOST);
-                let _ = hear(&mut socket, &mut input, FAREWELL_BYTES, farewell);
-                break offer;
-            }
-            // A client that leaves need not be heard.
-            (Step::Begin(offer), Purpose::Look) => break offer,
-            (Step::Begin(offer), Purpose::Use) => {
-                said.map_err(broke)?;
-                break offer;
-            }
+        if is_used {
+            said.map_err(broke)?;
+        } else if !begins {
+            let farewell = deadline.min(Clock::now() + FAREWELL_MOST);
+            let _ = hear(&mut socket, &mut input, FAREWELL_BYTES, farewell);
         }
+        break match step {
+            Step::Seen(offer) | Step::Begin(offer) => Some(offer),
+            Step::More | Step::Listed => None,
+        };
     };
     allow(&socket, None).map_err(broke)?;
-    Ok(NbdExport { socket, offer })
+    Ok(Shaken {
+        socket,
+        hello,
+        offer,
+    })
 }
 
 /// Whether a call ended because the time was over.

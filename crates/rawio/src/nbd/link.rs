@@ -13,11 +13,11 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use fathom_nbd::REQUEST_BYTES;
-use fathom_nbd::client::{Offer, REPLY_BYTES, Reply};
+use fathom_nbd::client::{Ask, Offer, REPLY_BYTES, Reply};
 
+use crate::Completion;
 use crate::buffer::Slots;
 use crate::outside::CallTimer;
-use crate::{Completion, Operation};
 
 /// Pieces of most calls: laying out room for more takes longer than the call needs for them.
 const FEW: usize = 8;
@@ -61,7 +61,7 @@ pub(super) struct Asked {
     head: [u8; REQUEST_BYTES],
     state: State,
     link: u32,
-    operation: Operation,
+    ask: Ask,
     length: u32,
 }
 
@@ -70,31 +70,31 @@ impl Asked {
         head: [0; REQUEST_BYTES],
         state: State::Idle,
         link: 0,
-        operation: Operation::Read,
+        ask: Ask::Read,
         length: 0,
     };
 
-    pub(super) const fn new(
-        head: [u8; REQUEST_BYTES],
-        link: u32,
-        operation: Operation,
-        length: u32,
-    ) -> Self {
+    pub(super) const fn new(head: [u8; REQUEST_BYTES], link: u32, ask: Ask, length: u32) -> Self {
         Self {
             head,
             state: State::InLine,
             link,
-            operation,
+            ask,
             length,
         }
     }
 
     /// Bytes of data that follow its head.
     const fn payload(&self) -> usize {
-        match self.operation {
-            Operation::Write => self.length as usize,
+        match self.ask {
+            Ask::Write | Ask::WriteThrough => self.length as usize,
             _ => 0,
         }
+    }
+
+    /// Whether it is not answered yet, and may take a server much longer than others.
+    pub(super) fn is_slow(&self) -> bool {
+        self.state != State::Idle && self.ask == Ask::Flush
     }
 }
 
@@ -105,6 +105,8 @@ pub(super) struct Board {
     pub(super) asked: Box<[Asked]>,
     pub(super) done: Vec<Completion>,
     pub(super) timer: CallTimer,
+    /// Whether anything has come since this was last looked at.
+    pub(super) heard: bool,
 }
 
 impl Board {
@@ -317,6 +319,7 @@ impl Link {
         if came == 0 {
             return Err(io::Error::from_raw_os_error(libc::ECONNRESET));
         }
+        board.heard = true;
         if let Some((_, filled)) = &mut self.filling {
             *filled += came.min(rest);
         }
@@ -355,10 +358,9 @@ impl Link {
             self.staged.start += REPLY_BYTES;
             let slot = self.slot_of(reply.cookie, board).ok_or_else(senseless)?;
             let asked = board.asked[slot as usize];
-            match (reply.result, asked.operation) {
-                (Ok(()), Operation::Read) => self.filling = Some((slot, 0)),
-                (Ok(()), Operation::Write) => self.answered(slot, Ok(asked.length), board),
-                (Ok(()), _) => self.answered(slot, Ok(0), board),
+            match (reply.result, asked.ask) {
+                (Ok(()), Ask::Read) => self.filling = Some((slot, 0)),
+                (Ok(()), _) => self.answered(slot, Ok(asked.length), board),
                 (Err(errno), _) => self.answered(slot, Err(errno), board),
             }
         }
@@ -382,7 +384,7 @@ impl Link {
 
     /// Ends all that is asked over this connection.
     #[cold]
-    fn fail(&mut self, errno: i32, board: &mut Board) {
+    pub(super) fn fail(&mut self, errno: i32, board: &mut Board) {
         self.broken = Some(errno);
         self.line.clear();
         self.filling = None;
@@ -397,7 +399,7 @@ impl Link {
 
     /// Tells the server that the client leaves, where that makes sense to it.
     pub(super) fn leave(&mut self) {
-        use fathom_nbd::client::{Ask, request};
+        use fathom_nbd::client::request;
         if self.broken.is_none() && self.sent == 0 {
             let bytes = request(Ask::Disconnect, 0, 0, 0);
             let flags = rustix::net::SendFlags::DONTWAIT | rustix::net::SendFlags::NOSIGNAL;

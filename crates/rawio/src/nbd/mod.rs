@@ -8,7 +8,9 @@
 mod connect;
 mod link;
 mod queue;
+mod silence;
 
-pub use connect::{NbdUnreachable, connect_to_export, look_at_export};
+pub use connect::{NbdUnreachable, connect_to_export, list_exports, look_at_export, survey_export};
 pub use link::NbdExport;
 pub use queue::{NbdQueue, NbdWrites};
+pub use silence::Silence;

@@ -1,19 +1,23 @@
 //! A queue whose requests go to exports of NBD servers, over one connection for each target.
 //!
-//! Invariants: as those of [`super::link`]; a flush that a server does not have is over at once.
+//! Invariants: as those of [`super::link`]; a flush that a server does not have is over at once; where a [`Silence`] is heeded,
+//! no wait outlasts it.
 
 use std::fs::File;
 use std::io;
+use std::time::Duration;
 
 use fathom_nbd::client::{Ask, request as wire};
 use fathom_units::Nanos;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use super::NbdExport;
 use super::link::{Asked, Board, Link, Patience};
+use super::silence::{STEP, Silence};
 use crate::buffer::Slots;
 use crate::outside::CallTimer;
 use crate::plain::take_from;
-use crate::{Clock, Completion, Operation, OutsideCalls, Queue, Request, Taken};
+use crate::{Clock, Completion, Operation, OutsideCalls, Queue, Request, Taken, Trims};
 
 /// When the writes of a queue are durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,16 +28,29 @@ pub enum NbdWrites {
     Through,
 }
 
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Polled {
+    /// A connection could be read or written.
+    Ready,
+    /// None could in time.
+    Late,
+    /// A signal came.
+    Interrupted,
+}
+
 /// Connections to exports with the buffers of their requests.
 #[derive(Debug)]
-pub struct NbdQueue {
+pub struct NbdQueue<'a> {
     links: Vec<Link>,
     board: Board,
     writes: NbdWrites,
     polls: Vec<libc::pollfd>,
+    /// `None`: servers are waited for without end.
+    silence: Option<Silence<'a>>,
 }
 
-impl NbdQueue {
+impl<'a> NbdQueue<'a> {
     /// A queue of `slots` buffers of `size` bytes on `exports`.
     ///
     /// # Errors
@@ -49,6 +66,7 @@ impl NbdQueue {
             asked: vec![Asked::NOTHING; slots as usize].into_boxed_slice(),
             done: Vec::with_capacity(slots as usize),
             timer: CallTimer::default(),
+            heard: false,
         };
         let links: Vec<_> = (0..)
             .zip(exports)
@@ -59,7 +77,21 @@ impl NbdQueue {
             links,
             board,
             writes,
+            silence: None,
         })
+    }
+
+    /// The same, which gives up on servers that say nothing for too long.
+    ///
+    /// # Errors
+    /// Where a connection does not let its calls end in time.
+    pub fn heeding(mut self, silence: Silence<'a>) -> io::Result<Self> {
+        for link in &self.links {
+            let (way, time) = (Timeout::Recv, Duration::from_nanos(STEP.get()));
+            set_socket_timeout(&link.export.socket, way, Some(time))?;
+        }
+        self.silence = Some(silence);
+        Ok(self)
     }
 
     fn has(&self, least: u32) -> bool {
@@ -89,8 +121,47 @@ impl NbdQueue {
         (owed.next().is_none() && !one.has_line()).then_some(index)
     }
 
-    /// Waits until a connection can be read or written, and does what can be done; says whether there was one before `until`.
-    fn poll(&mut self, until: Option<Nanos>) -> io::Result<bool> {
+    /// Ends what was asked of servers that have said nothing for too long.
+    fn judge_silence(&mut self) {
+        let Some(silence) = &mut self.silence else {
+            return;
+        };
+        if std::mem::take(&mut self.board.heard) {
+            return silence.broken();
+        }
+        let is_slow = || self.board.asked.iter().any(Asked::is_slow);
+        if let Some(errno) = silence.judge(Clock::now(), is_slow) {
+            for link in self.links.iter_mut().filter(|link| link.is_owed()) {
+                link.fail(errno, &mut self.board);
+            }
+        }
+    }
+
+    /// Up to when a call may wait that would wait until then.
+    fn until_next_look(&self, until: Option<Nanos>) -> Option<Nanos> {
+        if self.silence.is_none() {
+            return until;
+        }
+        let next = Clock::now() + STEP;
+        Some(until.map_or(next, |until| until.min(next)))
+    }
+
+    /// Puts a request in line.
+    fn ask(&mut self, ask: Ask, request: Request) {
+        let Request {
+            slot,
+            file,
+            offset,
+            length,
+            ..
+        } = request;
+        let head = wire(ask, slot.into(), offset, length);
+        self.board.asked[slot as usize] = Asked::new(head, file, ask, length);
+        self.links[file as usize].push(slot);
+    }
+
+    /// Waits until a connection can be read or written, and does what can be done.
+    fn poll(&mut self, until: Option<Nanos>) -> io::Result<Polled> {
         self.polls.clear();
         self.polls.extend(self.links.iter().map(Link::poll));
         let left = until.map(|until| until.saturating_sub(Clock::now()).get());
@@ -107,7 +178,7 @@ impl NbdQueue {
         if ready < 0 {
             let error = io::Error::last_os_error();
             return match error.kind() {
-                io::ErrorKind::Interrupted => Ok(false),
+                io::ErrorKind::Interrupted => Ok(Polled::Interrupted),
                 _ => Err(error),
             };
         }
@@ -117,42 +188,48 @@ impl NbdQueue {
                 link.receive(Patience::None, &mut self.board);
             }
         }
-        Ok(ready > 0)
+        Ok(if ready > 0 {
+            Polled::Ready
+        } else {
+            Polled::Late
+        })
     }
 }
 
-impl Queue for NbdQueue {
+impl Queue for NbdQueue<'_> {
     fn buffer(&mut self, slot: u32) -> &mut [u8] {
         self.board.slots.buffer(slot)
     }
 
     fn push(&mut self, request: Request) {
-        let Request {
-            slot,
-            file,
-            operation,
-            offset,
-            length,
-        } = request;
-        self.board.slots.begin(slot, length);
-        let link = &mut self.links[file as usize];
-        let ask = match (operation, self.writes) {
+        self.board.slots.begin(request.slot, request.length);
+        let ask = match (request.operation, self.writes) {
             (Operation::Read, _) => Ask::Read,
             (Operation::Write, NbdWrites::Cached) => Ask::Write,
             (Operation::Write, NbdWrites::Through) => Ask::WriteThrough,
-            (Operation::Fsync | Operation::Fdatasync, _) => Ask::Flush,
+            (Operation::Fsync | Operation::Fdatasync, _) => {
+                let flags = self.links[request.file as usize].export.offer.flags;
+                if !flags.has_flush() {
+                    let (slot, result) = (request.slot, Ok(0));
+                    return self.board.done.push(Completion { slot, result });
+                }
+                let (offset, length) = (0, 0);
+                let all = Request {
+                    offset,
+                    length,
+                    ..request
+                };
+                return self.ask(Ask::Flush, all);
+            }
         };
-        if ask == Ask::Flush && !link.export.offer.flags.has_flush() {
-            let result = Ok(0);
-            return self.board.done.push(Completion { slot, result });
-        }
-        let (offset, length) = match ask {
-            Ask::Flush => (0, 0),
-            _ => (offset, length),
-        };
-        let head = wire(ask, slot.into(), offset, length);
-        self.board.asked[slot as usize] = Asked::new(head, file, operation, length);
-        link.push(slot);
+        self.ask(ask, request);
+    }
+
+    fn push_trim(&mut self, request: Request) -> Trims {
+        // No data goes with it, so that it may be longer than the slot's buffer.
+        self.board.slots.begin(request.slot, 0);
+        self.ask(Ask::Trim, request);
+        Trims::InLine
     }
 
     fn submit(&mut self) -> io::Result<()> {
@@ -167,10 +244,18 @@ impl Queue for NbdQueue {
             self.look();
         }
         while !self.has(least) {
-            match self.only_one().filter(|_| until.is_none()) {
-                Some(one) => self.links[one].receive(Patience::UntilSome, &mut self.board),
-                None if self.poll(until)? => self.send(),
-                None => return Ok(()),
+            if let Some(one) = self.only_one().filter(|_| until.is_none()) {
+                self.links[one].receive(Patience::UntilSome, &mut self.board);
+                self.judge_silence();
+                continue;
+            }
+            let next = self.until_next_look(until);
+            let went = self.poll(next)?;
+            self.judge_silence();
+            match went {
+                Polled::Ready => self.send(),
+                Polled::Late if next != until => {}
+                Polled::Late | Polled::Interrupted => return Ok(()),
             }
         }
         Ok(())
@@ -213,7 +298,7 @@ impl Queue for NbdQueue {
     }
 }
 
-impl Drop for NbdQueue {
+impl Drop for NbdQueue<'_> {
     fn drop(&mut self) {
         for link in &mut self.links {
             link.leave();

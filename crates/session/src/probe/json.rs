@@ -1,6 +1,8 @@
 //! What `fathom probe --json` prints.
 
-use fathom_engine::{DeviceFacts, FileSystem, Survey, TargetKind, Writing};
+use fathom_engine::{
+    DeviceFacts, EngineError, ExportFacts, FileSystem, Survey, TargetKind, Writing,
+};
 use fathom_record::InMemory;
 use fathom_units::Bytes;
 use serde_json::{Value, json};
@@ -13,7 +15,13 @@ const SCHEMA: &str = "fathom.probe/1";
 pub(super) fn document(machine: &Machine, found: &Found) -> Value {
     let (devices, targets): (Vec<_>, Vec<_>) = match found {
         Found::Devices(devices) => (devices.iter().map(device).collect(), Vec::new()),
-        Found::Targets(targets) => (Vec::new(), targets.iter().map(target).collect()),
+        Found::Targets(targets) => {
+            let all = targets.iter().map(|(path, found)| match found {
+                Ok(found) => target(found),
+                Err(error) => failed(path, error),
+            });
+            (Vec::new(), all.collect())
+        }
     };
     json!({
         "schema": SCHEMA,
@@ -50,11 +58,23 @@ fn device(device: &DeviceFacts) -> Value {
     })
 }
 
+/// A target that cannot be looked at.
+fn failed(path: &str, error: &EngineError) -> Value {
+    json!({ "path": path, "kind": null, "error": error.to_string() })
+}
+
 fn target(target: &Survey) -> Value {
+    let (export, server) = match &target.kind {
+        TargetKind::Export(facts) => (Some(export(facts)), Some((&facts.server, &facts.others))),
+        TargetKind::NbdServer { server, names } => (None, Some((server, names))),
+        _ => (None, None),
+    };
     let (kind, size, without_data) = match &target.kind {
         TargetKind::Directory => ("directory", None, None),
         TargetKind::File { size, without_data } => ("file", Some(*size), *without_data),
         TargetKind::Device { size } => ("device", Some(*size), None),
+        TargetKind::Export(facts) => ("export", Some(Bytes::new(facts.offer.size)), None),
+        TargetKind::NbdServer { .. } => ("nbd-server", None, None),
         TargetKind::Nothing(_) => ("nothing", None, None),
     };
     let direct = target.direct.as_ref();
@@ -68,7 +88,29 @@ fn target(target: &Survey) -> Value {
         "in_memory": target.in_memory.as_ref().map(in_memory),
         "direct_io": direct.map(Result::is_ok),
         "no_direct_io_because": direct.and_then(|direct| direct.as_ref().err()),
+        "export": export,
+        "server": server.map(|(address, names)| json!({ "address": address, "exports": names })),
         "writing": writing(&target.writing),
+        "error": null,
+    })
+}
+
+fn export(facts: &ExportFacts) -> Value {
+    let (flags, blocks) = (facts.offer.flags, facts.offer.blocks);
+    json!({
+        "name": facts.name,
+        "block_min_bytes": blocks.minimum,
+        "block_preferred_bytes": blocks.preferred,
+        "request_max_bytes": blocks.maximum,
+        "block_sizes_told": blocks.told,
+        "read_only": flags.is_read_only(),
+        "rotational": flags.is_rotational(),
+        "flush": flags.has_flush(),
+        "fua": flags.has_fua(),
+        "trim": flags.has_trim(),
+        "write_zeroes": flags.has_write_zeroes(),
+        "multi_conn": flags.has_multi_conn(),
+        "structured_replies": facts.has_structured_replies,
     })
 }
 

@@ -5,7 +5,7 @@ use fathom_record::InMemory;
 use fathom_report::{Lines, shell_word};
 use fathom_units::{Bytes, group_digits};
 
-use super::{Found, Machine};
+use super::{Found, Machine, export};
 
 /// Columns of what a line is about.
 const HEAD: usize = 12;
@@ -18,20 +18,28 @@ pub(super) fn write(lines: &mut Lines, machine: &Machine, found: &Found) {
             write_devices(lines, devices);
         }
         Found::Targets(targets) => {
-            for (index, target) in targets.iter().enumerate() {
+            let looked_at = targets.iter().filter_map(|(_, found)| found.as_ref().ok());
+            let is_any_local = looked_at.clone().any(is_local);
+            for (index, target) in looked_at.enumerate() {
                 if index > 0 {
                     lines.push_str("\n");
                 }
                 write_target(lines, target);
             }
-            if let Some(why) = &machine.no_uring {
+            if let Some(why) = machine.no_uring.as_ref().filter(|_| is_any_local) {
                 row(lines, "io_uring", &format!("cannot be used here: {why}"));
             }
         }
     }
 }
 
-fn row(lines: &mut Lines, head: &str, body: &str) {
+/// Whether it is of this machine, as far as can be told.
+fn is_local(target: &Survey) -> bool {
+    let kind = &target.kind;
+    !matches!(kind, TargetKind::Export(_) | TargetKind::NbdServer { .. })
+}
+
+pub(super) fn row(lines: &mut Lines, head: &str, body: &str) {
     lines.wrap(&format!("  {head:HEAD$} "), body, HEAD + 3);
 }
 
@@ -124,8 +132,9 @@ fn write_target(lines: &mut Lines, target: &Survey) {
         );
         row(lines, "", &limits(device));
     }
+    export::write(lines, &target.kind);
     let by_itself = matches!(target.in_memory, Some(InMemory::FileSystem(_)));
-    if target.devices.is_empty() && !by_itself {
+    if target.devices.is_empty() && !by_itself && is_local(target) {
         row(
             lines,
             "device",
@@ -150,6 +159,14 @@ fn kind(kind: &TargetKind) -> String {
     match kind {
         TargetKind::Directory => "a directory".to_owned(),
         TargetKind::Device { size } => format!("a block device of {size}"),
+        TargetKind::Export(facts) => {
+            let size = Bytes::new(facts.offer.size);
+            format!("an export of {size} of an NBD server")
+        }
+        TargetKind::NbdServer { names, .. } => match names.len() {
+            1 => "an NBD server with one export".to_owned(),
+            count => format!("an NBD server with {count} exports"),
+        },
         TargetKind::Nothing(above) => {
             format!("nothing is there; what follows is of `{}`", above.display())
         }
@@ -229,7 +246,8 @@ fn writing(writing: &Writing) -> String {
         Writing::WithName { name, file_system } => {
             let holds = file_system.map(|kind| format!(" a file system ({kind}) and"));
             let holds = holds.unwrap_or_default();
-            format!("needs `--destroy-data={name}`, and destroys{holds} all it holds")
+            let word = shell_word(name);
+            format!("needs `--destroy-data={word}`, and destroys{holds} all it holds")
         }
         Writing::Refused(refusal) => format!("refused: {}", refusal.found.join("; ")),
         Writing::Denied(why) => format!("not possible: {why}"),
@@ -241,6 +259,7 @@ fn next(target: &Survey) -> Option<String> {
     let path = shell_word(&target.path);
     match (&target.kind, &target.writing) {
         _ if target.in_memory.is_some() => None,
+        (TargetKind::Export(_), _) => Some(export::next(&path)),
         (TargetKind::Directory, Writing::NewFile) => {
             Some(format!("`fathom run quick --target {path}`"))
         }

@@ -7,7 +7,7 @@ use std::io::{self, BufRead};
 
 use fathom_dialects::fio::{FileStatus, Files, SystemFiles};
 
-use super::File;
+use super::{File, patient};
 
 /// The files of this machine, of which one was read.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ impl Files for Held<'_> {
     }
 
     fn status(&self, path: &str) -> FileStatus {
-        SystemFiles.status(path)
+        patient::status(path)
     }
 
     fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>> {

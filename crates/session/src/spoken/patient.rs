@@ -10,6 +10,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use fathom_dialects::fio::{FileStatus, Files, SystemFiles};
+use fathom_engine::export_size;
+use fathom_workload::Place;
 
 use crate::Console;
 
@@ -36,6 +38,17 @@ pub(crate) fn told<T>(path: &str, console: &dyn Console, read: impl FnOnce() -> 
     })
 }
 
+/// What stands at a path; an export is as large as its server says, if that answers.
+pub(super) fn status(path: &str) -> FileStatus {
+    if !Place::Path(path.to_owned()).is_export() {
+        return SystemFiles.status(path);
+    }
+    match export_size(path) {
+        Some(size) => FileStatus::Special(Some(size)),
+        None => FileStatus::Missing,
+    }
+}
+
 /// The files of this machine; it is told where one keeps the reader waiting.
 #[derive(Clone, Copy)]
 pub struct PatientFiles<'a>(pub &'a dyn Console);
@@ -50,7 +63,7 @@ impl Files for PatientFiles<'_> {
     }
 
     fn status(&self, path: &str) -> FileStatus {
-        SystemFiles.status(path)
+        status(path)
     }
 
     fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>> {

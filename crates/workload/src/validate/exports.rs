@@ -1,7 +1,5 @@
 //! What cannot be done with exports of NBD servers.
 
-use fathom_units::Percent;
-
 use crate::{Backend, Caching, Job};
 
 use super::Found;
@@ -50,15 +48,6 @@ pub fn unknown_to_exports(job: &Job) -> impl Iterator<Item = (&'static str, &'st
     let features = &job.features;
     let files = &features.files;
     let all = [
-        (job.mix.trim > Percent::ZERO, "mix", "trims"),
-        (
-            features
-                .verify
-                .as_ref()
-                .is_some_and(|it| it.trims.is_some()),
-            "verify",
-            "trims",
-        ),
         (job.caching == Caching::Buffered, "caching", "buffered I/O"),
         (
             features.operation.is_some(),
@@ -150,14 +139,17 @@ mod tests {
     }
 
     #[test]
+    fn trims_are_the_servers_to_judge() {
+        check(Nbd, "nbd://a/b", |job| job.mix = Mix::TRIM, &[]);
+    }
+
+    #[test]
     fn what_exports_do_not_know_is_refused() {
         let refuse = |job: &mut Job| {
-            job.mix = Mix::TRIM;
             job.caching = Caching::Buffered;
             job.features.files.pre_read = true;
         };
         let expected = [
-            "trims",
             "buffered I/O",
             "files that are read beforehand (`pre_read`)",
         ]

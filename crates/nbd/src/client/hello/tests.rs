@@ -54,16 +54,18 @@ fn a_server_offers_its_exports() {
         told: true,
     };
     for step in [1, 7, 1000] {
-        for purpose in [Purpose::Use, Purpose::Look] {
+        for purpose in [Purpose::Use, Purpose::Look, Purpose::Survey] {
             let (offer, is_use) = match with_server("a", purpose, step).unwrap() {
                 Step::Begin(offer) => (offer, true),
                 Step::Seen(offer) => (offer, false),
-                Step::More => panic!("it is not over"),
+                Step::More | Step::Listed => panic!("it is not over"),
             };
             assert_eq!(is_use, purpose == Purpose::Use);
             assert_eq!((offer.size, offer.blocks), (100, blocks));
-            assert!(offer.flags.has_flush() && offer.flags.has_fua());
-            assert!(!offer.flags.is_read_only());
+            let flags = offer.flags;
+            assert!(flags.has_flush() && flags.has_fua() && flags.has_trim());
+            assert!(flags.has_write_zeroes() && flags.has_multi_conn());
+            assert!(!flags.is_read_only() && !flags.is_rotational());
         }
         let error = with_server("c", Purpose::Use, step).unwrap_err();
         assert_eq!(
@@ -198,4 +200,83 @@ fn names_without_end_are_left() {
         panic!("it is unknown");
     };
     assert_eq!(names, vec!["x".to_owned(); NAMES_MAX]);
+}
+
+/// What a client that wants `purpose` knows after all of a server's bytes, and what it has said.
+fn known(purpose: Purpose, bytes: &[u8]) -> (Result<Step, HelloError>, Hello, Vec<u8>) {
+    let (mut hello, mut out) = (Hello::new("a", purpose), Vec::new());
+    let went = hello.take(bytes, &mut out).map(|(_, step)| step);
+    (went, hello, out)
+}
+
+#[test]
+fn a_survey_learns_whether_replies_can_be_structured() {
+    let mut facts = Vec::new();
+    facts.put16(INFO_EXPORT);
+    facts.put64(4096);
+    facts.put16(1);
+    for (kind, expected) in [(REP_ACK, Some(true)), (ERROR | 1, Some(false))] {
+        let bytes = [
+            greeting(3),
+            told(OPT_STRUCTURED, kind, &[]),
+            told(OPT_INFO, REP_INFO, &facts),
+            told(OPT_INFO, REP_ACK, &[]),
+        ];
+        let (went, hello, out) = known(Purpose::Survey, &bytes.concat());
+        assert!(matches!(went, Ok(Step::Seen(_))), "{went:?}");
+        assert_eq!(hello.has_structured(), expected);
+        let options = [OPT_STRUCTURED, OPT_INFO, OPT_ABORT];
+        let asked = options.map(|option| out.windows(12).any(|it| it[8..] == option.to_be_bytes()));
+        assert_eq!(asked, [true; 3]);
+    }
+    let wants_tls = [greeting(3), told(OPT_STRUCTURED, ERROR | 5, &[])].concat();
+    assert_eq!(known(Purpose::Survey, &wants_tls).0, Err(HelloError::Tls));
+    // A server that knows no options is asked in the oldest way.
+    let (went, hello, _) = known(Purpose::Survey, &greeting(0));
+    assert_eq!((went, hello.has_structured()), (Ok(Step::More), None));
+}
+
+#[test]
+fn names_are_listed_up_to_a_limit() {
+    let name = |text: &[u8]| {
+        let mut body = Vec::new();
+        body.put32(text.len() as u32);
+        body.extend_from_slice(text);
+        told(OPT_LIST, REP_SERVER, &body)
+    };
+    let whole = [
+        greeting(3),
+        name(b"a"),
+        name(b"b\x07"),
+        told(OPT_LIST, REP_ACK, &[]),
+    ]
+    .concat();
+    let (went, hello, out) = known(Purpose::List, &whole);
+    assert_eq!(
+        (went, hello.names()),
+        (Ok(Step::Listed), &["a".to_owned(), "b".to_owned()][..])
+    );
+    assert!(out.ends_with(&[0, 0, 0, 2, 0, 0, 0, 0]), "it leaves");
+    let many = [greeting(3), name(b"x").repeat(1020)].concat();
+    let (went, hello, _) = known(Purpose::List, &many);
+    assert_eq!((went, hello.names().len()), (Ok(Step::Listed), LISTED_MAX));
+    for (kind, expected) in [
+        (
+            ERROR | 1,
+            "it refuses: it does not tell the names of its exports",
+        ),
+        (ERROR | 2, "it refuses: its policy forbids it"),
+        (ERROR | 5, "it wants TLS"),
+    ] {
+        let bytes = [greeting(3), told(OPT_LIST, kind, &[])].concat();
+        assert_eq!(
+            known(Purpose::List, &bytes).0.unwrap_err().to_string(),
+            expected
+        );
+    }
+    let old = known(Purpose::List, &greeting(0)).0;
+    assert_eq!(
+        old.unwrap_err().to_string(),
+        "it refuses: it does not tell the names of its exports"
+    );
 }

@@ -53,6 +53,7 @@ fn memory(step: usize) -> impl FnOnce(UnixStream) -> (u32, u32) {
             match request.command {
                 _ if error.is_some() => {}
                 Command::Read => answer.extend_from_slice(&bytes[range]),
+                Command::Trim => bytes[range].fill(0),
                 Command::Write => {
                     through += u32::from(request.flags.fua());
                     bytes[range].copy_from_slice(&data);
@@ -67,7 +68,7 @@ fn memory(step: usize) -> impl FnOnce(UnixStream) -> (u32, u32) {
     }
 }
 
-fn queue(export: NbdExport, slots: u32, size: u32) -> NbdQueue {
+fn queue(export: NbdExport, slots: u32, size: u32) -> NbdQueue<'static> {
     NbdQueue::new(vec![export], slots, size, NbdWrites::Cached).unwrap()
 }
 
@@ -82,7 +83,7 @@ fn request(slot: u32, operation: Operation, offset: u64, length: u32) -> Request
 }
 
 /// All of them, and what became of them by slot.
-fn run(queue: &mut NbdQueue, requests: &[Request], least: u32) -> Vec<Result<u32, i32>> {
+fn run(queue: &mut NbdQueue<'_>, requests: &[Request], least: u32) -> Vec<Result<u32, i32>> {
     for request in requests {
         queue.push(*request);
     }
@@ -274,6 +275,107 @@ fn a_wait_for_a_silent_server_ends_in_time() {
     queue.submit_for(0).unwrap();
     assert_eq!((queue.arrived(), queue.in_flight()), (0, 1));
     // Dropped with a request in flight.
+    drop(queue);
+    server.join().unwrap();
+}
+
+#[test]
+fn trims_stand_in_line_with_others() {
+    let (export, server) = export(1 | 1 << 5, memory(usize::MAX));
+    let mut queue = queue(export, 4, 4096);
+    queue.buffer(0).fill(7);
+    let write = request(0, Operation::Write, 8192, 4096);
+    assert_eq!(run(&mut queue, &[write], 1), [Ok(4096)]);
+    // Longer than a buffer, since no data goes with it.
+    let trim = request(1, Operation::Read, 4096, 1 << 20);
+    assert_eq!(queue.push_trim(trim), Trims::InLine);
+    assert_eq!(run(&mut queue, &[], 1), [Ok(1 << 20)]);
+    let read = request(2, Operation::Read, 8192, 4096);
+    assert_eq!(run(&mut queue, &[read], 1), [Ok(4096)]);
+    assert!(queue.buffer(2).iter().all(|byte| *byte == 0));
+    drop(queue);
+    server.join().unwrap();
+}
+
+/// What becomes of requests to servers that answer nothing, and how long that takes: `links` connections that never read, with
+/// writes so large that not all can be sent, or reads.
+#[track_caller]
+fn given_up(links: usize, operation: Operation, times: [u64; 3], is_called_off: bool, errno: i32) {
+    let size = 1 << 20;
+    let mut exports = Vec::new();
+    let mut there = Vec::new();
+    for _ in 0..links {
+        let (export, server) = export(FLUSH_AND_FUA, |stream| stream);
+        exports.push(export);
+        there.push(server.join().unwrap());
+    }
+    let silence = Silence::new(
+        times.map(Nanos::from_millis),
+        Box::new(move || is_called_off),
+    );
+    let queue = NbdQueue::new(exports, 4, size, NbdWrites::Cached).unwrap();
+    let mut queue = queue.heeding(silence).unwrap();
+    let requests: Vec<_> = (0..4)
+        .map(|slot| Request {
+            file: slot % links as u32,
+            ..request(slot, operation, 0, size)
+        })
+        .collect();
+    let start = Clock::now();
+    let done = run(&mut queue, &requests, 1);
+    let took = Clock::now().saturating_sub(start);
+    assert_eq!(done, [Err(errno); 4]);
+    assert!(
+        took >= Nanos::from_millis(300) && took < Nanos::from_secs(5),
+        "{took}"
+    );
+    // It stays given up.
+    assert_eq!(run(&mut queue, &requests[..1], 1), [Err(errno)]);
+}
+
+#[test]
+fn servers_that_say_nothing_are_given_up() {
+    for links in [1, 2] {
+        for operation in [Operation::Read, Operation::Write] {
+            given_up(links, operation, [300, 300, 60_000], false, libc::ETIMEDOUT);
+            given_up(
+                links,
+                operation,
+                [60_000, 60_000, 300],
+                true,
+                libc::ECANCELED,
+            );
+        }
+        given_up(
+            links,
+            Operation::Fsync,
+            [0, 300, 60_000],
+            false,
+            libc::ETIMEDOUT,
+        );
+    }
+}
+
+#[test]
+fn a_slow_server_is_not_given_up() {
+    let (export, server) = export(1, |mut stream| {
+        for _ in 0..4 {
+            next(&mut stream).unwrap();
+        }
+        // Each answer comes in time, all of them together do not.
+        for slot in 0..4 {
+            crate::sleep_until(Clock::now() + Nanos::from_millis(250));
+            stream.write_all(reply::simple(slot, None).bytes()).unwrap();
+        }
+        while next(&mut stream).is_some() {}
+    });
+    let times = [600, 600, 600].map(Nanos::from_millis);
+    let silence = Silence::new(times, Box::new(|| true));
+    let mut queue = queue(export, 4, 4096).heeding(silence).unwrap();
+    let writes: Vec<_> = (0..4)
+        .map(|slot| request(slot, Operation::Write, 0, 4096))
+        .collect();
+    assert_eq!(run(&mut queue, &writes, 4), [Ok(4096); 4]);
     drop(queue);
     server.join().unwrap();
 }
