@@ -8,7 +8,7 @@ use fathom_rawio::{self as rawio, Clock, Completion, Operation, Queue, Request, 
 use fathom_record::{EndReason, depth_level};
 use fathom_units::{Nanos, Percent};
 use fathom_workload::generator::Io;
-use fathom_workload::{Arrival, Backend, Direction, FileOperation};
+use fathom_workload::{Arrival, Backend, Direction, FileOperation, Job};
 
 use crate::calls::{self, NextPass};
 use crate::{marker, store};
@@ -457,9 +457,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
 
     /// Whether nothing goes before the trims in flight are answered: a write of what is being trimmed might be done before that.
     fn awaits_trims(&self) -> bool {
-        let job = self.parts.job;
-        let alone = job.mix.trim == Percent::ALL && job.features.verify.is_none();
-        self.served.trims_in_flight > 0 && !alone
+        let is_alone = |job: &Job| job.mix.trim == Percent::ALL && job.features.verify.is_none();
+        self.served.trims_in_flight > 0 && !is_alone(self.parts.job)
     }
 
     /// Puts a trim in line where the queue does them.
