@@ -574,6 +574,25 @@ fn a_schedule_not_kept_is_told() {
     }
 }
 
+/// A trace's last I/O ends when it is due, or some time later.
+#[test]
+fn a_trace_that_is_not_kept_up_with_is_told() {
+    for (before_the_end_ms, expected) in [(0, None), (450, None), (600, Some("schedule-lag"))] {
+        check(expected, |run| {
+            let worker = &mut run.results[0].workers[0];
+            let before = Nanos::from_millis(before_the_end_ms);
+            worker.intended_end = Some(worker.measured.saturating_sub(before));
+        });
+    }
+    // Of a long one a second is nothing.
+    check(None, |run| {
+        let worker = &mut run.results[0].workers[0];
+        worker.measured = Nanos::from_secs(100);
+        worker.outstanding_ns *= 10;
+        worker.intended_end = Some(Nanos::from_millis(99_100));
+    });
+}
+
 /// Rates of single directions, and rates that follow one another.
 #[test]
 fn a_schedule_of_many_rates_not_kept_is_told() {
