@@ -285,8 +285,9 @@ fn read(mut trace: TraceReader, replay: &Replay, chunks: &SyncSender<Chunk>) {
 
 /// An entry as it is replayed; `None` where nothing of it is left.
 fn adapted(entry: TraceEntry, trace: &TraceReader, replay: &Replay) -> Option<TraceEntry> {
+    let file = trace.file_of(entry.file, replay)?;
     let action = trace.adapted(entry.action, replay)?;
-    let file = if replay.redirected { 0 } else { entry.file };
+    let file = if replay.redirected { 0 } else { file };
     (action != TraceAction::File).then_some(TraceEntry {
         action,
         file,
