@@ -584,13 +584,6 @@ fn a_trace_that_is_not_kept_up_with_is_told() {
             worker.intended_end = Some(worker.measured.saturating_sub(before));
         });
     }
-    // Of a long one a second is nothing.
-    check(None, |run| {
-        let worker = &mut run.results[0].workers[0];
-        worker.measured = Nanos::from_secs(100);
-        worker.outstanding_ns *= 10;
-        worker.intended_end = Some(Nanos::from_millis(99_100));
-    });
 }
 
 /// Rates of single directions, and rates that follow one another.
