@@ -42,6 +42,8 @@ safety, 5 target or I/O error, 6 a check failed (--strict), a need is not met
 pub enum Verb {
     /// Run a workload on real storage
     Run(RunArgs),
+    /// Play a recorded trace of I/O on real storage, at its own times
+    Replay(Box<fathom_session::ReplayArgs>),
     /// Run a workload on modelled storage in virtual time
     Predict(PredictArgs),
     /// Serve a design's volumes to any program in real time: NBD exports, files, block devices
@@ -105,7 +107,8 @@ impl Cli {
             Verb::Predict(args) => Some(&args.workload.workload),
             Verb::Explain(args) => Some(&args.workload.workload),
             Verb::Convert(args) => Some(&args.workload.workload),
-            Verb::Calibrate(_)
+            Verb::Replay(_)
+            | Verb::Calibrate(_)
             | Verb::Serve(_)
             | Verb::Ctl(_)
             | Verb::Fio(_)

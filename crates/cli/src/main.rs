@@ -51,13 +51,17 @@ fn act() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    let runs = matches!(cli.verb, Verb::Run(_) | Verb::Predict(_) | Verb::Serve(_));
+    let runs = matches!(
+        cli.verb,
+        Verb::Run(_) | Verb::Replay(_) | Verb::Predict(_) | Verb::Serve(_)
+    );
     if runs && let Err(Failure { code, message }) = check_limits() {
         tell(&message);
         return code.into();
     }
     let outcome = match cli.verb {
         Verb::Run(args) => run::run(&args),
+        Verb::Replay(args) => run::replay(&args),
         Verb::Predict(args) => predict::predict(&args),
         Verb::Serve(args) => fathom_emulator::run(&args, &TERMINAL),
         Verb::Ctl(args) => fathom_emulator::ctl(&args, &TERMINAL),
@@ -87,18 +91,18 @@ fn act() -> ExitCode {
         }
         Verb::Man(args) => fathom_manual::man(&args, Cli::command(), &TERMINAL),
     };
-    match outcome {
-        Ok(code) => code.into(),
-        Err(failure) => {
-            let misplaced = fathom_manual::misplaced(&words, &failure.message, &Cli::command());
-            let Failure { code, message } = match misplaced {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            };
-            tell(&message);
-            code.into()
-        }
-    }
+    outcome.map_or_else(|failure| told(failure, &words), Into::into)
+}
+
+/// Tells why a verb did not do what it was asked; its exit code.
+fn told(failure: Failure, words: &[String]) -> ExitCode {
+    let misplaced = fathom_manual::misplaced(words, &failure.message, &Cli::command());
+    let Failure { code, message } = match misplaced {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    };
+    tell(&message);
+    code.into()
 }
 
 /// The words of the command line. One that is no text is refused: put into text it would name another file than was meant.

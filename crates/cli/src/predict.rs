@@ -1,7 +1,5 @@
 //! `fathom predict`: a workload on modelled storage.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 use fathom_catalog::Catalog;
@@ -10,11 +8,10 @@ use fathom_model::Design;
 use fathom_peers::{Enough, Shown};
 use fathom_record::{EventSink, RunKind};
 use fathom_session::{
-    Code, Failure, Fan, Input, Outcome, Screen, Start, load_to_predict, read_text, tell_warnings,
-    unread, watch,
+    Code, Failure, Fan, Input, Outcome, Screen, Start, file_name, load_to_predict, open_trace,
+    read_text, renamer, tell_warnings, watch,
 };
 use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
-use fathom_workload::trace::ServedTrace;
 
 use crate::args::PredictArgs;
 use crate::finish::{finish, tell_decisions, view};
@@ -35,7 +32,8 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
     if let Some(trace) = &args.replay {
         let open = || open_trace(trace);
         let name = trace.display().to_string();
-        let mut replay = Replay::new(&name, open()?, &design)?;
+        let renamed = renamer(&args.workload.maps)?;
+        let mut replay = Replay::new(&name, open()?, &design, &renamed)?;
         let input = Input::new(file_name(trace), replay.workload().clone());
         return simulated(args, (&design, text), &input, |sink, stop| {
             let predicted = replay.predict(open()?, &design, sink, stop);
@@ -59,28 +57,6 @@ pub fn predict(args: &PredictArgs) -> Result<Code, Failure> {
         let predicted = simulate(&input.workload, &design, sink, stop);
         Ok((predicted.map_err(|error| failure(&input, error))?, None))
     })
-}
-
-/// A trace, which is read twice.
-fn open_trace(path: &Path) -> Result<ServedTrace, Failure> {
-    let unread = |error| unread("the trace ", path, &error);
-    let refused = |error: &dyn std::fmt::Display, hint: &str| {
-        let message = format!("the trace `{}` cannot be read: {error}", path.display());
-        Failure::new(Code::Input, message).hint(hint)
-    };
-    // A pipe that nobody writes to would be waited for as it is opened.
-    if !std::fs::metadata(path).map_err(unread)?.is_file() {
-        let hint = "write it to a file: it is read twice";
-        return Err(refused(&"it is no regular file", hint));
-    }
-    let file = File::open(path).map_err(unread)?;
-    let hint = "name a file that `fathom serve --trace` wrote";
-    ServedTrace::new(Box::new(BufReader::new(file))).map_err(|error| refused(&error, hint))
-}
-
-fn file_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
 }
 
 fn failure(input: &Input, error: PredictError) -> Failure {

@@ -26,13 +26,14 @@ const PEERS: [&str; 6] = [
 ];
 
 /// Verbs that do I/O to real storage.
-const ON_REAL_STORAGE: [&str; 7] = [
-    "run", PEERS[0], PEERS[1], PEERS[2], PEERS[3], PEERS[4], PEERS[5],
+const ON_REAL_STORAGE: [&str; 8] = [
+    "run", "replay", PEERS[0], PEERS[1], PEERS[2], PEERS[3], PEERS[4], PEERS[5],
 ];
 
 /// Verbs that store runs or show them.
-const ON_STORED_RUNS: [&str; 8] = [
+const ON_STORED_RUNS: [&str; 9] = [
     "run",
+    "replay",
     "predict",
     "serve",
     "runs",
@@ -61,6 +62,7 @@ pub const EXIT_CODES: [Fact; 10] = [
         "4",
         &[
             "run",
+            "replay",
             "serve",
             "calibrate",
             "convert",
@@ -82,6 +84,7 @@ pub const EXIT_CODES: [Fact; 10] = [
         "6",
         &[
             "run",
+            "replay",
             "predict",
             "serve",
             "report",
@@ -95,12 +98,12 @@ pub const EXIT_CODES: [Fact; 10] = [
     fact("7", &["compare"], "A threshold is crossed (--fail-on)."),
     fact(
         "8",
-        &["run", "predict", "serve", "observe", "ctl"],
+        &["run", "replay", "predict", "serve", "observe", "ctl"],
         "Not supported on this machine.",
     ),
     fact(
         "130",
-        &["run", "predict", "serve", "observe"],
+        &["run", "replay", "predict", "serve", "observe"],
         "Interrupted; what was measured until then is kept.",
     ),
 ];
@@ -114,12 +117,12 @@ pub const ENVIRONMENT: [Fact; 8] = [
     ),
     fact(
         "FATHOM_RUNS_KEEP",
-        &["run", "predict", "serve"],
+        &["run", "replay", "predict", "serve"],
         "Most stored runs that are kept (500); all: no limit.",
     ),
     fact(
         "FATHOM_RUNS_SIZE",
-        &["run", "predict", "serve"],
+        &["run", "replay", "predict", "serve"],
         "Most bytes that all stored runs may take (2GiB); all: no limit.",
     ),
     fact(

@@ -34,9 +34,9 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
          any program",
     ),
     (
-        &["replay"],
-        "`fathom predict --on DESIGN --replay TRACE` predicts what `fathom serve --trace` wrote; a fio job with `read_iolog` is a \
-         workload like others: `fathom run job.fio`",
+        &["blkreplay", "btreplay", "play", "playback"],
+        "`fathom replay TRACE --to TARGET` plays a recorded trace on real storage, `fathom predict --on DESIGN --replay TRACE` on a \
+         design",
     ),
     (
         &[

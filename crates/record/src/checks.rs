@@ -364,27 +364,52 @@ fn cut_by_warm_up(job: &Job, workers: &[&WorkerStats], outstanding: u128) -> f64
 
 /// An open loop that falls behind its schedule: it asked for more than the storage gives.
 fn schedule_lag(evidence: &Evidence<'_>) -> Check {
-    let finding = jobs(evidence).find_map(|(_, job, workers)| {
-        let least = least_share(job, &workers);
-        let rates = rates_of(job, &workers).into_iter();
-        let mut missed = rates.filter(|rates| rates.reached < rates.wanted * least);
-        missed.next().map(|rates| {
-            let words = |rate| rates.asked.unit.words(rate);
-            let of = rates
-                .asked
-                .direction
-                .map_or(String::new(), |way| format!(" {}s", way.name()));
-            let (wanted, reached) = (words(rates.wanted), words(rates.reached));
-            format!("{}{of}: {reached} reached of {wanted} asked for", job.name)
-        })
-    });
-    let remedy = "the storage (or the depth) does not carry the rate: response time grows as long as the run lasts, and what was due and never begun is in no percentile; lower the rate or raise the limit that binds";
+    let late = jobs(evidence).find_map(|(_, job, workers)| late_trace(job, &workers));
+    let is_trace = late.is_some();
+    let missed = || jobs(evidence).find_map(|(_, job, workers)| missed_rate(job, &workers));
+    let remedy = if is_trace {
+        "the storage (or the depth) does not carry the trace at this pace: response time grows as long as that lasts; slow the trace down, or raise the limit that binds"
+    } else {
+        "the storage (or the depth) does not carry the rate: response time grows as long as the run lasts, and what was due and never begun is in no percentile; lower the rate or raise the limit that binds"
+    };
     check(
         "schedule-lag",
-        finding,
+        late.or_else(missed),
         "every open loop kept its schedule",
         remedy,
     )
+}
+
+/// The first rate that an open loop missed.
+fn missed_rate(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
+    let least = least_share(job, workers);
+    let rates = rates_of(job, workers).into_iter();
+    let mut missed = rates.filter(|rates| rates.reached < rates.wanted * least);
+    missed.next().map(|rates| {
+        let words = |rate| rates.asked.unit.words(rate);
+        let of = rates
+            .asked
+            .direction
+            .map_or(String::new(), |way| format!(" {}s", way.name()));
+        let (wanted, reached) = (words(rates.wanted), words(rates.reached));
+        format!("{}{of}: {reached} reached of {wanted} asked for", job.name)
+    })
+}
+
+/// A trace whose last I/O ended long after it was to start: by more than a hundredth of the time that it came over, and
+/// by more than any storage takes for one I/O.
+fn late_trace(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
+    const LEAST: Nanos = Nanos::from_millis(500);
+    workers.iter().find_map(|worker| {
+        let due = worker.intended_end?;
+        let late = worker.measured.saturating_sub(due);
+        (late > LEAST && late.get() > due.get() / 100).then(|| {
+            format!(
+                "{}: the trace's I/Os came over {due}, and the last of them ended {late} later",
+                job.name
+            )
+        })
+    })
 }
 
 /// The share of its rate that a job must reach. Where gaps are drawn, so many I/Os as came spread by the square root of

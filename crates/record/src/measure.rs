@@ -336,6 +336,8 @@ pub struct WorkerStats {
     pub steady: Option<Box<SteadyOutcome>>,
     /// The depth that a search for a latency found; 0 where one I/O at a time was too slow already.
     pub found_depth: Option<u32>,
+    /// Traces with times: from the start of its measurement to when the last I/O that it took from its trace was to start.
+    pub intended_end: Option<Nanos>,
     /// Whether the processor's counter disagreed with the kernel's clock, and was given up.
     pub clock_deviated: bool,
     /// Why it stopped.
@@ -367,6 +369,7 @@ impl WorkerStats {
             checks: None,
             steady: None,
             found_depth: None,
+            intended_end: None,
             clock_deviated: false,
             ended: EndReason::Time,
         }

@@ -574,6 +574,18 @@ fn a_schedule_not_kept_is_told() {
     }
 }
 
+/// A trace's last I/O ends when it is due, or some time later.
+#[test]
+fn a_trace_that_is_not_kept_up_with_is_told() {
+    for (before_the_end_ms, expected) in [(0, None), (450, None), (600, Some("schedule-lag"))] {
+        check(expected, |run| {
+            let worker = &mut run.results[0].workers[0];
+            let before = Nanos::from_millis(before_the_end_ms);
+            worker.intended_end = Some(worker.measured.saturating_sub(before));
+        });
+    }
+}
+
 /// Rates of single directions, and rates that follow one another.
 #[test]
 fn a_schedule_of_many_rates_not_kept_is_told() {

@@ -339,6 +339,19 @@ pub fn map_paths(maps: &[String], workload: &mut Workload) -> Result<(), Failure
     Ok(())
 }
 
+/// What each `FROM=TO` of `maps` makes of a name.
+///
+/// # Errors
+/// Where one is not of that form.
+pub fn renamer(maps: &[String]) -> Result<impl Fn(&str) -> String + use<>, Failure> {
+    let maps = maps.iter().map(|map| parse_map(map));
+    let maps = maps.collect::<Result<Vec<_>, _>>()?;
+    Ok(move |name: &str| {
+        let mapped = maps.iter().find_map(|(from, to)| mapped(name, from, to));
+        mapped.unwrap_or_else(|| name.to_owned())
+    })
+}
+
 fn from_preset(name: &str, target: Option<&Path>) -> Result<Input, Failure> {
     let directory = target.unwrap_or_else(|| Path::new("."));
     // A record says where its run was, not where it was called from.

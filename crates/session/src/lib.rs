@@ -19,6 +19,7 @@ mod number;
 mod page;
 mod places;
 mod probe;
+mod replay;
 mod screen;
 mod spoken;
 mod start;
@@ -32,7 +33,7 @@ pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
 pub use files::{NewFile, read_text, unread, unread_hint, unwritten};
 pub use finish::{PeerView, finish, how_much, print_json, show_need};
-pub use input::{Input, Layout, Words, load, load_to_predict, map_paths, tell_warnings};
+pub use input::{Input, Layout, Words, load, load_to_predict, map_paths, renamer, tell_warnings};
 pub use marked::{Mark, MarkedFile};
 pub use merge::MergeArgs;
 pub use names::one_of;
@@ -41,6 +42,7 @@ pub use number::{any_whole_number, whole_number};
 pub use page::Page;
 pub use places::{failure_of, in_words_of, located};
 pub use probe::ProbeArgs;
+pub use replay::{ReplayArgs, file_name, open_trace};
 pub use screen::{Fan, Screen, Show};
 pub use spoken::{
     PatientFiles, Spoken, dialects, is_dialect, make_folder, prepare_diskperformance, processors,

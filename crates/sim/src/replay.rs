@@ -1,4 +1,4 @@
-//! The I/O of a served run, replayed in virtual time: the same arrivals, on whatever design.
+//! The I/O of a trace, replayed in virtual time: the same arrivals, on whatever design.
 //!
 //! An open loop: each I/O comes when it came, whatever has completed by then. The trace is read twice, piece by piece: once
 //! for its volumes and for all that is wrong with it, and once for its I/Os.
@@ -9,6 +9,7 @@
 //! Invariants: nothing of the trace is held but what is read ahead and what is under way, and of the latter there is a
 //! bound ([`MOST_OUTSTANDING`]); the clock only goes forward.
 
+mod place;
 mod volume;
 
 #[cfg(test)]
@@ -16,19 +17,19 @@ mod tests;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_model::{
-    AnyVolume, ClientId, Completed, Design, FLUSH_PERIOD, FileId, IoKind, Layout, Request, Storage,
-    VolumeId,
+    ClientId, Completed, Design, FLUSH_PERIOD, FileId, IoKind, Layout, Request, Storage, VolumeId,
 };
 use fathom_record::{Event, EventSink, StageResult, stage_record};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::Workload;
-use fathom_workload::trace::{ServedEntry, ServedOp, ServedTrace, TraceError};
+use fathom_workload::trace::{ServedEntry, ServedOp, TraceError, TraceReader};
 
 use crate::gauges::Gauges;
 use crate::intervals::Intervals;
 use crate::plan::PredictError;
 use crate::predict::Prediction;
 use crate::stage::storage_rows;
+use place::{Found, Place, Places};
 use volume::{Counts, VolumeRun};
 
 /// Most I/Os under way: where more come than storage carries, they would become ever more.
@@ -45,8 +46,8 @@ const STAGE: &str = "replay";
 pub struct Replay {
     name: String,
     volumes: Vec<Replayed>,
-    /// By each name of the trace, which of `volumes` it means: one may stand there as `VM/VOLUME` and by its own name.
-    places: Vec<usize>,
+    /// By each name of the trace, where its I/O goes.
+    places: Vec<Place>,
     /// Arrival of its first I/O.
     first: Nanos,
     /// From the first arrival to the last.
@@ -64,25 +65,41 @@ struct Replayed {
 }
 
 /// What to do where a trace asks for what a design does not have.
-const OTHER_DESIGN: &str = "replay on the design that was served, or on one with volumes of the same names, as large as those";
+const OTHER_DESIGN: &str = "replay on the design that was served, or on one with volumes of the same names, as large as those; \
+     `--map NAME=VOLUME` gives a name of the trace another volume";
 
 impl Replay {
-    /// Looks a whole trace through; `name` is that of its file.
+    /// Looks a whole trace through; `name` is that of its file, and `renamed` makes of each of its names the one to look for in
+    /// the design.
     ///
     /// # Errors
     /// Everything that is wrong with it, as far as it fits a screen.
-    pub fn new(name: &str, mut trace: ServedTrace, design: &Design) -> Result<Self, Diagnostics> {
+    pub fn new(
+        name: &str,
+        mut trace: TraceReader,
+        design: &Design,
+        renamed: &dyn Fn(&str) -> String,
+    ) -> Result<Self, Diagnostics> {
         let mut complaints = Diagnostics::default();
-        let mut volumes: Vec<Replayed> = Vec::new();
-        let mut places: Vec<Option<usize>> = Vec::new();
+        if !trace.has_times() {
+            let message = format!(
+                "{name} has no times (version 2 of fio's traces), so that it is not known when its I/O comes"
+            );
+            let hint = "record it anew by a fio that writes version 3, or run it: `fathom replay --to TARGET`";
+            complaints.push(Diagnostic::error(message).hint(hint));
+            return Err(complaints);
+        }
+        let counts = trace.counts();
+        let mut found = Places::new(design);
         let mut span: Option<(Nanos, Nanos)> = None;
         while !complaints.is_full() {
-            let entry = match trace.next_entry() {
+            let entry = match trace.next_arrival() {
                 Ok(None) => break,
                 Ok(Some(entry)) => entry,
                 Err(error) => {
                     complaints.push(unreadable(name, &error));
-                    if matches!(error, TraceError::Io { .. }) {
+                    // A binary trace cannot be read on.
+                    if matches!(error, TraceError::Io { .. }) || counts == "record" {
                         break;
                     }
                     continue;
@@ -90,39 +107,37 @@ impl Replay {
             };
             let (first, _) = span.unwrap_or((entry.arrival, entry.arrival));
             span = Some((first, entry.arrival));
-            let number = entry.volume as usize;
-            while places.len() <= number {
-                let of_trace = &trace.volumes()[places.len()];
-                let found = located(of_trace, design);
-                let found = found.map_err(|message| {
-                    let message = format!("{name}, line {}: {message}", entry.line);
+            let at = || format!("{name}, {counts} {}", entry.line);
+            while found.count() <= entry.volume as usize {
+                let of_trace = renamed(&trace.files()[found.count()]);
+                if let Err(message) = found.look_for(&of_trace) {
+                    let message = format!("{}: {message}", at());
                     complaints.push(Diagnostic::error(message).hint(OTHER_DESIGN));
-                });
-                places.push(found.ok().map(|found| place_among(&mut volumes, found)));
+                }
             }
-            if let Some(replayed) = places[number].map(|place| &mut volumes[place])
-                && let Err(message) = replayed
-                    .counts
-                    .add(&entry, design.capacity(replayed.volume))
-            {
-                let message = format!("{name}, line {}: {message}", entry.line);
+            if let Err(message) = found.add(&entry) {
+                let message = format!("{}: {message}", at());
                 complaints.push(Diagnostic::error(message).hint(OTHER_DESIGN));
             }
         }
         let Some((first, last)) = span.filter(|_| !complaints.has_errors()) else {
             if !complaints.has_errors() {
                 let none = Diagnostic::error(format!("{name} holds no I/O"));
-                complaints.push(none.hint("trace while clients do I/O (`fathom serve --trace`)"));
+                complaints.push(none.hint("trace while I/O is done"));
             }
             return Err(complaints);
         };
+        let Found { volumes, places } = found.placed().map_err(|message| {
+            let error = Diagnostic::error(format!("{name}: {message}"));
+            Diagnostics(vec![error.hint(OTHER_DESIGN)])
+        })?;
         let length = last - first;
         let jobs = volumes.iter().map(|one| one.counts.job(&one.name, length));
         let workload = volume::workload(STAGE, jobs.collect());
         Ok(Self {
             name: name.to_owned(),
             volumes,
-            places: places.into_iter().flatten().collect(),
+            places,
             first,
             length,
             workload,
@@ -141,7 +156,7 @@ impl Replay {
     /// Where the trace has changed, or storage cannot keep up with it.
     pub fn predict(
         &mut self,
-        trace: ServedTrace,
+        trace: TraceReader,
         design: &Design,
         sink: &mut dyn EventSink,
         stop: &dyn Fn() -> bool,
@@ -196,58 +211,12 @@ impl Replay {
     }
 }
 
-/// Where a volume stands among those found so far, which it joins if it is new.
-fn place_among(volumes: &mut Vec<Replayed>, found: Replayed) -> usize {
-    let known = volumes.iter().position(|one| one.volume == found.volume);
-    known.unwrap_or_else(|| {
-        volumes.push(found);
-        volumes.len() - 1
-    })
-}
-
-/// The volume of a design that a trace calls `name`: `VM/VOLUME`, or `VOLUME` alone where one has that name.
-fn located(name: &str, design: &Design) -> Result<Replayed, String> {
-    let volumes: Vec<VolumeId> = design.volume_ids().collect();
-    let whole = volumes.iter().find(|id| design.volume_name(**id) == name);
-    let mut alone = volumes
-        .iter()
-        .filter(|id| design.volume(**id).map(AnyVolume::name) == Some(name));
-    let volume = match (whole, alone.next(), alone.next()) {
-        (Some(volume), _, _) | (None, Some(volume), None) => *volume,
-        (None, Some(_), Some(_)) => {
-            return Err(format!(
-                "several machines have a volume `{name}`; the trace must say whose (`VM/{name}`)"
-            ));
-        }
-        (None, None, _) => {
-            const MOST_NAMED: usize = 20;
-            let names = volumes.iter().take(MOST_NAMED);
-            let names: Vec<_> = names
-                .map(|id| format!("`{}`", design.volume_name(*id)))
-                .collect();
-            let names = names.join(", ");
-            return Err(format!("the design has no volume `{name}`; it has {names}"));
-        }
-    };
-    // Of several machines that mount it the first stands for whoever it was.
-    let client = design.client_of(None, volume).ok().or_else(|| {
-        let clients = design.volume(volume)?.network_clients();
-        clients.first().map(|client| client.id)
-    });
-    Ok(Replayed {
-        volume,
-        client: client.unwrap_or(ClientId::NONE),
-        name: design.volume_name(volume),
-        counts: Counts::default(),
-    })
-}
-
 /// A line that is none, or that the file does not give.
 fn unreadable(name: &str, error: &TraceError) -> Diagnostic {
     let hint = match error {
         TraceError::Io { .. } => "see that the file can be read to its end",
         TraceError::Malformed { .. } => {
-            "mend the line, or name a file as `fathom serve --trace` writes it"
+            "mend the line, or name a trace as `fathom serve --trace`, fio or blktrace writes it"
         }
     };
     Diagnostic::error(format!("{name}, {error}")).hint(hint)
@@ -310,13 +279,13 @@ impl<'a> Run<'a> {
     /// Whether it was stopped.
     fn run(
         &mut self,
-        mut trace: ServedTrace,
+        mut trace: TraceReader,
         stop: &dyn Fn() -> bool,
     ) -> Result<bool, PredictError> {
         let name = &self.replay.name;
         let mut events = 0;
         loop {
-            let entry = trace.next_entry();
+            let entry = trace.next_arrival();
             let entry = entry.map_err(|error| {
                 PredictError::Input(Diagnostics(vec![unreadable(name, &error)]))
             })?;
@@ -370,9 +339,18 @@ impl<'a> Run<'a> {
 
     fn submit(&mut self, entry: &ServedEntry) -> Result<(), PredictError> {
         let place = self.replay.places.get(entry.volume as usize);
-        let known = place.and_then(|place| Some((*place, self.replay.volumes.get(*place)?)));
         let end = entry.offset + u64::from(entry.length);
-        let Some((index, replayed)) = known.filter(|(_, one)| end <= one.counts.end) else {
+        let place = place.filter(|place| end <= place.end);
+        let known = place.and_then(|place| Some((place, self.replay.volumes.get(place.volume)?)));
+        let Some((
+            &Place {
+                volume: index,
+                start,
+                ..
+            },
+            replayed,
+        )) = known
+        else {
             let name = &self.replay.name;
             let message = format!("{name}, line {}: it changed while it was read", entry.line);
             return Err(refused(message, "replay a copy that nobody writes to"));
@@ -392,7 +370,7 @@ impl<'a> Run<'a> {
             file: FileId::NONE,
             kind,
             fua: entry.fua,
-            offset: entry.offset,
+            offset: start + entry.offset,
             length: entry.length,
             stream: index as u64,
             index: number,

@@ -173,7 +173,7 @@ mod tests {
             ("fathom bench", "`fathom run quick`"),
             ("fathom test", "`fathom run quick`"),
             ("fathom sim", "`fathom predict --on DESIGN WORKLOAD`"),
-            ("fathom replay", "--replay TRACE`"),
+            ("fathom playback", "`fathom replay TRACE --to TARGET`"),
             ("fathom lsblk", "`fathom probe`"),
             ("fathom monitor", "`fathom observe`"),
             ("fathom dashboard", "`fathom ui`"),

@@ -48,8 +48,10 @@ pub struct PredictArgs {
     /// Multiply every rate and every bucket of credits of the design; latencies and depths stay
     #[arg(long, value_name = "FACTOR")]
     pub scale: Option<Factor>,
-    /// Predict the I/O of a served run's trace (CSV) at the times at which it came, in place of a workload
-    #[arg(long, value_name = "TRACE", conflicts_with_all = ["workload", "maps", "dialect", "target", "include_layout", "sweeps", "format"])]
+    /// Predict the I/O of a trace at the times at which it came, in place of a workload; `--map NAME=VOLUME` for its names
+    ///
+    /// Traces of `fathom serve --trace`, fio (version 3), blktrace, blkparse and MSR Cambridge, told by their content.
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["workload", "dialect", "target", "include_layout", "sweeps", "format"])]
     pub replay: Option<PathBuf>,
     /// Directory a preset's file is taken to be in
     #[arg(long, value_name = "DIR")]

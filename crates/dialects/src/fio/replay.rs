@@ -6,11 +6,11 @@
 use std::io;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_units::{Bytes, Percent};
+use fathom_units::Bytes;
 use fathom_workload::trace::{TraceReader, TraceSummary, merged_summary};
 use fathom_workload::{
-    Access, Arrival, Backend, BlockSizes, Direction, Job, Limits, Mix, Place, Replay, ReplayPace,
-    SequentialScope, Stage, Target, TracePart, WeightedSize,
+    Access, Arrival, Backend, Direction, Job, Limits, Place, Replay, ReplayPace, SequentialScope,
+    Stage, Target, TracePart,
 };
 
 use super::context::{FileStatus, Files};
@@ -101,6 +101,7 @@ pub fn look_through(
         scale: settings.control.trace.scale,
         align: settings.control.trace.align,
         skip: settings.control.trace.skip,
+        files: Vec::new(),
         redirected: settings.control.trace.redirect.is_some(),
         merged: merge.map_or_else(Vec::new, |merge| merge.parts.clone()),
     };
@@ -265,7 +266,7 @@ fn targets(
     summary: &TraceSummary,
     files: &dyn Files,
 ) -> Result<Vec<Target>, String> {
-    let block = largest(summary);
+    let block = summary.largest_buffer();
     let target = |path: String, end: u64| {
         // A device is as large as it is; a file must reach as far as the trace does, and so must what is not opened.
         let opens = job::backend(settings) != Backend::Null;
@@ -298,15 +299,6 @@ fn targets(
     Ok(targets)
 }
 
-/// Largest I/O that needs a buffer; trims need none.
-fn largest(summary: &TraceSummary) -> u64 {
-    let [read, write, _] = summary.largest;
-    match read.max(write) {
-        0 => 512,
-        most => u64::from(most),
-    }
-}
-
 impl Replayed {
     /// Whether the trace writes, whatever the job says of its pattern.
     pub fn writes(&self) -> bool {
@@ -315,23 +307,8 @@ impl Replayed {
 
     /// Makes `job` replay it. What the job says of pattern, sizes, rates and ends has no meaning any more.
     pub fn apply(self, job: &mut Job) {
-        let size = |way: usize| match (way, self.summary.largest[way]) {
-            (2, _) | (_, 0) => largest(&self.summary),
-            (_, most) => u64::from(most),
-        };
-        let list = |way: usize| {
-            vec![WeightedSize {
-                size: Bytes::new(size(way)),
-                weight: 1,
-            }]
-        };
-        job.block = BlockSizes {
-            read: list(0),
-            write: list(1),
-            trim: list(2),
-            alignment: None,
-        };
-        job.mix = mix(self.summary.ios);
+        job.block = self.summary.block_sizes();
+        job.mix = self.summary.mix();
         job.access = Access::Sequential {
             gap: Bytes::ZERO,
             scope: SequentialScope::PerWorker,
@@ -357,40 +334,5 @@ impl Replayed {
             ..Limits::default()
         };
         job.features.replay = Some(self.replay);
-    }
-}
-
-/// Shares as the trace has them, none of which is lost to rounding.
-fn mix(ios: [u64; 3]) -> Mix {
-    let total: u64 = ios.iter().sum();
-    let mut points = ios.map(|count| {
-        let share = u128::from(count) * 10_000 / u128::from(total.max(1));
-        if count > 0 { (share as u32).max(1) } else { 0 }
-    });
-    let sum: u32 = points.iter().sum();
-    let most = (0..3).max_by_key(|way| points[*way]).unwrap_or(0);
-    points[most] = (points[most] + 10_000).saturating_sub(sum);
-    let [read, write, trim] =
-        points.map(|points| Percent::from_basis_points(points).unwrap_or(Percent::ZERO));
-    Mix { read, write, trim }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(ios: [u64; 3], expected: [u32; 3]) {
-        let mix = mix(ios);
-        let points = [mix.read, mix.write, mix.trim].map(Percent::basis_points);
-        assert_eq!(points, expected, "{ios:?}");
-    }
-
-    #[test]
-    fn shares_add_up_and_none_is_lost() {
-        check([7, 0, 0], [10_000, 0, 0]);
-        check([1, 1, 1], [3333, 3333, 3334]);
-        check([1_000_000_000, 1, 1], [9998, 1, 1]);
-        check([0, 1, 3], [0, 2500, 7500]);
     }
 }

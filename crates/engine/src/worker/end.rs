@@ -28,6 +28,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             self.stats.found_depth = self.parts.source.found_depth();
         }
         self.stats.unissued = leftover.unissued;
+        let since = |at: Nanos| at.saturating_sub(self.measure_start);
+        self.stats.intended_end = leftover.intended_end.map(since);
         self.stats.checks = leftover.checks;
         if syncs {
             self.sync_all_targets();

@@ -39,6 +39,8 @@ pub(crate) struct Replayer<'a> {
     job: &'a Job,
     largest: [u64; 3],
     start: Option<Nanos>,
+    /// When the last I/O that was taken is to start.
+    intended_end: Option<Nanos>,
     /// End of the last wait of a trace without times.
     waited: Nanos,
     index: u64,
@@ -70,6 +72,7 @@ impl<'a> Replayer<'a> {
                 sizes.max().unwrap_or(0)
             }),
             start: None,
+            intended_end: None,
             waited: Nanos::ZERO,
             index: 0,
             broken: None,
@@ -126,6 +129,7 @@ impl<'a> Replayer<'a> {
             return Some(Next::End);
         }
         self.index += 1;
+        self.intended_end = at.or(self.intended_end);
         Some(Next::Io(Sourced { io, at, tag: 0 }))
     }
 }
@@ -208,6 +212,7 @@ impl IoSource for Replayer<'_> {
     fn leave(&mut self) -> Leftover {
         Leftover {
             problem: self.take_problem(),
+            intended_end: self.intended_end,
             ..Leftover::default()
         }
     }
@@ -280,8 +285,9 @@ fn read(mut trace: TraceReader, replay: &Replay, chunks: &SyncSender<Chunk>) {
 
 /// An entry as it is replayed; `None` where nothing of it is left.
 fn adapted(entry: TraceEntry, trace: &TraceReader, replay: &Replay) -> Option<TraceEntry> {
+    let file = trace.file_of(entry.file, replay)?;
     let action = trace.adapted(entry.action, replay)?;
-    let file = if replay.redirected { 0 } else { entry.file };
+    let file = if replay.redirected { 0 } else { file };
     (action != TraceAction::File).then_some(TraceEntry {
         action,
         file,

@@ -46,6 +46,8 @@ pub(crate) struct Leftover {
     pub(crate) lines: Vec<String>,
     /// I/Os and bytes of each direction that were counted but not issued.
     pub(crate) unissued: [(u64, u64); 3],
+    /// When the last I/O of a trace with times was to start, on the clock's scale.
+    pub(crate) intended_end: Option<Nanos>,
     /// How the worker's time was shared, where it checked what it wrote.
     pub(crate) checks: Option<CheckTimes>,
     /// What it did not do of what was asked: a trace of its I/O that is not whole, one that was not replayed to its end, or

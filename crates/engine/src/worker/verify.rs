@@ -435,6 +435,7 @@ impl IoSource for Verification<'_> {
             unissued: self.program.unissued(),
             checks: (self.times.checks > Nanos::ZERO).then_some(self.times),
             problem: self.take_problem(),
+            ..Leftover::default()
         }
     }
 }

@@ -6,8 +6,8 @@ use std::io::Cursor;
 use fathom_catalog::Catalog;
 use fathom_model::Design;
 use fathom_record::{Ignore, OpStats, StageResult};
-use fathom_units::Nanos;
-use fathom_workload::trace::ServedTrace;
+use fathom_units::{Bytes, Nanos};
+use fathom_workload::trace::TraceReader;
 use fathom_workload::{Arrival, Direction, Job};
 
 use super::Replay;
@@ -25,12 +25,20 @@ fn device(name: &str, iops: u64) -> String {
     )
 }
 
-fn open(lines: &str) -> ServedTrace {
-    ServedTrace::new(Box::new(Cursor::new(format!("{HEADER}{lines}")))).unwrap()
+fn open(lines: &str) -> TraceReader {
+    let headed = ["fio", "arrival_ns", "  8,0"]
+        .iter()
+        .any(|start| lines.starts_with(start));
+    let header = if headed { "" } else { HEADER };
+    TraceReader::new(Box::new(Cursor::new(format!("{header}{lines}"))) as Box<_>).unwrap()
+}
+
+fn same(name: &str) -> String {
+    name.to_owned()
 }
 
 fn replayed(lines: &str, design: &Design) -> Result<(Replay, Prediction), String> {
-    let replay = Replay::new("t.csv", open(lines), design);
+    let replay = Replay::new("t.csv", open(lines), design, &same);
     let mut replay = replay.map_err(|complaints| complaints.to_string())?;
     let prediction = replay.predict(open(lines), design, &mut Ignore, &|| false);
     let prediction = prediction.map_err(|error| error.to_string())?;
@@ -103,6 +111,46 @@ fn flushes_alone_are_no_rate() {
     assert_eq!((asks(&jobs[0]), asks(&jobs[1])), (true, false));
 }
 
+/// Files of fio's trace lie one behind the other on the volume of their mount; devices are volumes.
+#[test]
+fn traces_of_files_are_replayed_on_the_volumes_of_their_mounts() {
+    let design = design(&(device("a", 1000) + &device("b", 100)));
+    let lines = "fio version 3 iolog\n0 /a/x add\n0 /a/x open\n0 /a/x read 0 4096\n0 /a/y write 1000000 4096\n\
+                 1000 /a/y sync 0 0\n2000 /b read 0 512\n";
+    let (replay, prediction) = replayed(lines, &design).unwrap();
+    let result = &prediction.results[0];
+    assert_eq!(latencies(result, 0, Direction::Read), (1, 0, 4096));
+    assert_eq!(latencies(result, 0, Direction::Write), (1, 1_000_000, 4096));
+    assert_eq!(latencies(result, 1, Direction::Read), (1, 0, 512));
+    let jobs = &replay.workload().stages[0].jobs;
+    let ends: Vec<_> = jobs.iter().map(|job| job.targets[0].length).collect();
+    // One page of `x`, and `y` behind it.
+    let y = 4096 + 1_000_000 + 4096;
+    assert_eq!(ends, [Some(Bytes::new(y)), Some(Bytes::new(512))]);
+    let large = "fio version 3 iolog\n0 /a/x read 600000000 4096\n0 /a/y read 600000000 4096\n";
+    let error = replayed(large, &design).unwrap_err();
+    assert!(error.contains("its files on `a` have 1.1"), "{error}");
+    let error = replayed("fio version 2 iolog\n/a read 0 512\n", &design).unwrap_err();
+    assert!(error.contains("has no times"), "{error}");
+}
+
+/// Whatever a trace calls its only device, the only volume is meant; of two names neither is known.
+#[test]
+fn the_only_name_is_the_only_volume() {
+    let design = design(&device("a", 1000));
+    let line = "  8,0    3        1     0.000000000   697  Q   W 8 + 8 [x]\n";
+    let (_, prediction) = replayed(line, &design).unwrap();
+    assert_eq!(
+        latencies(&prediction.results[0], 0, Direction::Write),
+        (1, 0, 4096)
+    );
+    let other = line.replace("8,0 ", "8,16");
+    let error = replayed(&format!("{line}{other}"), &design).unwrap_err();
+    assert!(error.contains("has no volume `8:0`"), "{error}");
+    let renamed = |name: &str| name.replace("8:0", "a");
+    assert!(Replay::new("t", open(line), &design, &renamed).is_ok());
+}
+
 #[test]
 fn trims_are_charged_without_their_bytes() {
     let text = device("a", 1000).replace("iops = 1000", "iops = 1000\nbandwidth = '1MB/s'");
@@ -152,13 +200,16 @@ fn everything_that_is_wrong_comes_at_once_with_its_line() {
         "t.csv, line 3: the design has no volume `c`; it has `a`, `b`",
         "t.csv, line 4: the arrival `x`",
         "hint: replay on the design that was served",
-        "hint: mend the line, or name a file",
+        "hint: mend the line, or name a trace",
     ] {
         assert!(error.contains(part), "{error}");
     }
     let none = replayed("", &design).unwrap_err();
-    assert!(none.contains("holds no I/O\n  hint: trace while"), "{none}");
-    let mut replay = Replay::new("t.csv", open("0,a,read,0,1,1,1,\n"), &design).unwrap();
+    assert!(
+        none.contains("holds no I/O\n  hint: trace while I/O is done"),
+        "{none}"
+    );
+    let mut replay = Replay::new("t.csv", open("0,a,read,0,1,1,1,\n"), &design, &same).unwrap();
     let other = open("0,a,read,0,2,1,1,\n");
     let error = replay.predict(other, &design, &mut Ignore, &|| false);
     let error = error.unwrap_err().to_string();

@@ -149,6 +149,7 @@ pub(super) struct VolumeRun {
     pub most: u32,
     /// I/Os so far.
     begun: u64,
+    last_arrival: Nanos,
     last_completion: Nanos,
     waited: [[u128; Limit::ALL.len()]; 3],
     stats: WorkerStats,
@@ -164,6 +165,7 @@ impl VolumeRun {
             outstanding: 0,
             most: 0,
             begun: 0,
+            last_arrival: Nanos::ZERO,
             last_completion: Nanos::ZERO,
             waited: [[0; Limit::ALL.len()]; 3],
             stats,
@@ -177,6 +179,9 @@ impl VolumeRun {
             length: entry.length,
             direction: direction_of(entry.op),
         };
+        if slot.direction.is_some() {
+            self.last_arrival = now;
+        }
         self.outstanding += 1;
         self.most = self.most.max(self.outstanding);
         self.stats.depth_levels[depth_level(self.outstanding)] += 1;
@@ -238,6 +243,7 @@ impl VolumeRun {
     /// Its measurements.
     pub fn finish(mut self, interrupted: bool) -> WorkerStats {
         self.stats.measured = self.last_completion;
+        self.stats.intended_end = Some(self.last_arrival);
         self.stats.submit_batches[1] = self.begun;
         self.stats.ended = if interrupted {
             EndReason::Interrupted

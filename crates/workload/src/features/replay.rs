@@ -1,10 +1,10 @@
 //! I/O that comes from a recorded trace, and the recording of one.
 
 /// A trace that a job replays instead of making up its I/O. The trace's files are the job's targets, in the order in which
-/// the trace first names them, unless `redirected`.
+/// the trace first names them, or in that of `files`, unless `redirected`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replay {
-    /// The trace: a text of fio's version 2 or 3, or what `blktrace` writes.
+    /// The trace, of any format that [`crate::trace`] reads.
     pub path: String,
     /// When I/Os start.
     pub pace: ReplayPace,
@@ -14,6 +14,8 @@ pub struct Replay {
     pub align: u32,
     /// Kinds left out: reads, writes, trims, syncs.
     pub skip: [bool; 4],
+    /// The trace's files that are replayed, by their names; all of them where it is empty. Times are those of the whole trace.
+    pub files: Vec<String>,
     /// Every I/O goes to the job's only target, whatever file the trace names.
     pub redirected: bool,
     /// Binary traces that `path` is made of before the run; none where it is there.

@@ -119,6 +119,10 @@ fn trace(replay: &Replay) -> Table {
     if replay.align > 0 {
         add("align", count(replay.align));
     }
+    if !replay.files.is_empty() {
+        let files = replay.files.iter().map(|name| name.as_str().into());
+        add("files", TomlValue::Array(files.collect()));
+    }
     if replay.redirected {
         add("redirected", true.into());
     }
@@ -274,6 +278,10 @@ impl Reader<'_> {
                 self.error(value.span(), "an alignment is a power of two", hint);
             }
             replay.align = align;
+        }
+        if let Some(value) = fields.get("files") {
+            let names = self.list(value)?.iter().map(|name| self.text(name));
+            replay.files = names.collect::<Option<_>>()?;
         }
         let redirected = fields.get("redirected").and_then(|value| self.truth(value));
         replay.redirected = redirected.unwrap_or_default();

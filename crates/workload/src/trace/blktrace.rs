@@ -80,6 +80,11 @@ impl BlktraceFormat {
         })
     }
 
+    /// The number of the record that was read last.
+    pub(super) fn record(&self) -> u64 {
+        self.record
+    }
+
     fn place(&self) -> String {
         format!("record {}", self.record)
     }

@@ -1,27 +1,36 @@
 //! Recorded traces of I/O: reading them piece by piece, and writing one.
 //!
-//! Two formats are read and told apart by their first bytes: fio's text (its manual, "Trace file format v2" and "v3") and
-//! the binary stream of `blktrace` (`blktrace.rs`). One text format is written, version 3. What a served run leaves is a
-//! third, read by itself (`served.rs`).
+//! Formats are told apart by how a file begins, whatever its name: fio's text (its manual, "Trace file format v2" and "v3"),
+//! the binary stream of `blktrace` (`blktrace.rs`), and lines of one I/O each (`lines.rs`): what a served run leaves, what
+//! `blkparse` prints, and the CSV of the traces of Microsoft Research Cambridge. One text format is written, version 3.
+//!
+//! A trace can be read as what is to be done ([`TraceReader::next_entry`]), or as what came to storage
+//! ([`TraceReader::next_arrival`]), which keeps what real storage cannot be told alike: durable writes and zeroes.
 //!
 //! Invariants: nothing of a trace is held but the names of its files; what cannot be read is an error with its place;
 //! entries come in the order of the trace, and their times never run backwards.
 
+mod arrivals;
+mod blkparse;
 mod blktrace;
+mod foreign;
+mod lines;
 mod merge;
+mod msr;
 mod served;
+mod shape;
 mod summary;
 mod text;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufRead};
 
 use fathom_units::Nanos;
 
 use crate::Direction;
 
+pub use lines::{LOOK_AHEAD, ServedEntry, ServedOp};
 pub use merge::{MergeError, MergedTrace, OpenTrace, merge_blktraces, merged_summary};
-pub use served::{LOOK_AHEAD, ServedEntry, ServedOp, ServedTrace};
 pub use summary::TraceSummary;
 pub use text::{HEADER_V3, write_file_action, write_io};
 
@@ -83,17 +92,37 @@ pub enum TraceError {
     },
 }
 
+impl TraceError {
+    /// What is wrong with line `number`, which is `text`; the last one may have been cut.
+    fn malformed_line(number: u64, text: &str, what: &str) -> Self {
+        let cut = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            " (it is the last line and has no end: the trace was cut short)"
+        };
+        Self::Malformed {
+            place: format!("line {number}"),
+            what: format!("{what}{cut}"),
+        }
+    }
+}
+
 /// A trace being read.
 pub struct TraceReader<I = Box<dyn BufRead + Send>> {
     input: I,
     format: Format,
     files: Files,
     clock: TraceClock,
+    /// What follows from the entry that was given last.
+    pending: VecDeque<TraceEntry>,
+    /// End of the waits so far, in a format without times.
+    waited: Nanos,
 }
 
 enum Format {
     Text(text::TextFormat),
     Blktrace(blktrace::BlktraceFormat),
+    Lines(Box<lines::LineFormat>),
 }
 
 /// The names of a trace's files, in the order of their first mention.
@@ -147,15 +176,21 @@ impl<I: BufRead> TraceReader<I> {
             place: "its start".to_owned(),
             source,
         })?;
-        let format = match blktrace::BlktraceFormat::of(start) {
-            Some(format) => Format::Blktrace(format),
-            None => Format::Text(text::TextFormat::read(&mut input)?),
+        let what = foreign::foreign(start);
+        let format = if let Some(format) = blktrace::BlktraceFormat::of(start) {
+            Format::Blktrace(format)
+        } else if let Some(kind) = lines::LineKind::of(start) {
+            Format::Lines(Box::new(lines::LineFormat::new(kind)))
+        } else {
+            Format::Text(text::TextFormat::read(&mut input, what)?)
         };
         Ok(Self {
             input,
             format,
             files: Files::default(),
             clock: TraceClock::default(),
+            pending: VecDeque::new(),
+            waited: Nanos::ZERO,
         })
     }
 
@@ -168,10 +203,19 @@ impl<I: BufRead> TraceReader<I> {
         match &mut self.format {
             Format::Text(format) => format.next_entry(input, files, clock),
             Format::Blktrace(format) => format.next_entry(input, files, clock),
+            Format::Lines(format) => {
+                if self.pending.is_empty()
+                    && let Some(entry) = format.next_entry(input, files)?
+                {
+                    let at = clock.at(entry.arrival);
+                    self.pending.extend(entry.asked(at));
+                }
+                Ok(self.pending.pop_front())
+            }
         }
     }
 
-    /// Names of the files met so far; those of a `blktrace` stream are `MAJOR:MINOR`.
+    /// Names of the files met so far; those of `blktrace` and `blkparse` are `MAJOR:MINOR`.
     pub fn files(&self) -> &[String] {
         &self.files.names
     }
@@ -179,14 +223,26 @@ impl<I: BufRead> TraceReader<I> {
     /// Most requests outstanding so far, where the trace tells completions too.
     pub fn depth(&self) -> Option<u32> {
         match &self.format {
-            Format::Text(_) => None,
+            Format::Text(_) | Format::Lines(_) => None,
             Format::Blktrace(format) => Some(format.outstanding_max.max(1)),
+        }
+    }
+
+    /// Whether its entries have times.
+    pub fn has_times(&self) -> bool {
+        match &self.format {
+            Format::Text(format) => format.has_times(),
+            Format::Blktrace(_) | Format::Lines(_) => true,
         }
     }
 
     /// Whether its files are block devices by number.
     pub fn names_devices_by_number(&self) -> bool {
-        matches!(self.format, Format::Blktrace(_))
+        match &self.format {
+            Format::Text(_) => false,
+            Format::Blktrace(_) => true,
+            Format::Lines(format) => format.names_devices_by_number(),
+        }
     }
 }
 

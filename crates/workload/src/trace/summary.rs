@@ -31,6 +31,8 @@ pub struct TraceSummary {
     pub devices: bool,
     /// Most requests outstanding, where the trace tells that.
     pub depth: Option<u32>,
+    /// Largest power of two that all offsets and lengths of I/Os are multiples of; 0 where there is no I/O.
+    pub unit: u64,
 }
 
 impl TraceSummary {
@@ -40,9 +42,13 @@ impl TraceSummary {
     /// Whatever keeps it from being read.
     pub fn of<I: BufRead>(mut trace: TraceReader<I>, replay: &Replay) -> Result<Self, TraceError> {
         let mut summary = Self::default();
+        let mut places = 0;
         while let Some(entry) = trace.next_entry()? {
             summary.length = summary.length.max(entry.at.unwrap_or_default());
-            let file = entry.file as usize;
+            let Some(file) = trace.file_of(entry.file, replay) else {
+                continue;
+            };
+            let file = file as usize;
             if summary.ends.len() <= file {
                 summary.ends.resize(file + 1, 0);
             }
@@ -52,6 +58,7 @@ impl TraceSummary {
                     offset,
                     length,
                 }) => {
+                    places |= offset | u64::from(length);
                     let way = direction as usize;
                     summary.ios[way] += 1;
                     summary.bytes[way] = summary.bytes[way].saturating_add(length.into());
@@ -66,7 +73,12 @@ impl TraceSummary {
                 Some(TraceAction::File) | None => {}
             }
         }
-        summary.files = trace.files().to_vec();
+        // Its lowest bit is the lowest of any of them.
+        summary.unit = places & places.wrapping_neg();
+        summary.files = match replay.files.as_slice() {
+            [] => trace.files().to_vec(),
+            files => files.to_vec(),
+        };
         summary.ends.resize(summary.files.len(), 0);
         summary.devices = trace.names_devices_by_number();
         summary.depth = trace.depth();
@@ -75,6 +87,16 @@ impl TraceSummary {
 }
 
 impl<I: BufRead> TraceReader<I> {
+    /// The number that a file of this trace has in `replay`; `None` where it is left out.
+    pub fn file_of(&self, file: u32, replay: &Replay) -> Option<u32> {
+        if replay.files.is_empty() {
+            return Some(file);
+        }
+        let name = self.files.names.get(file as usize)?;
+        let place = replay.files.iter().position(|taken| taken == name)?;
+        u32::try_from(place).ok()
+    }
+
     /// What `replay` makes of an action of this trace: `None` where it is left out.
     pub fn adapted(&self, action: TraceAction, replay: &Replay) -> Option<TraceAction> {
         match action {

@@ -26,6 +26,9 @@ use crate::Direction;
 /// First line of what is written.
 pub const HEADER_V3: &str = "fio version 3 iolog";
 const HEADER_V2: &str = "fio version 2 iolog";
+/// What is told of a file that is nothing known.
+const OTHER: &str = "it begins as none of `fathom serve --trace`, of fio's `write_iolog` (version 2 or 3), of blktrace or \
+                     blkparse, and is no CSV as the traces of MSR Cambridge are";
 /// Longest line: a path, and room for the rest.
 const LINE_MAX: u64 = 8192;
 
@@ -54,8 +57,15 @@ pub(super) struct TextFormat {
 }
 
 impl TextFormat {
-    /// Reads the first line.
-    pub(super) fn read(input: &mut dyn BufRead) -> Result<Self, TraceError> {
+    /// Reads the first line; `known`: what the file is where it is no trace.
+    pub(super) fn read(input: &mut dyn BufRead, known: Option<&str>) -> Result<Self, TraceError> {
+        let none = |what: &str| TraceError::Malformed {
+            place: "line 1".to_owned(),
+            what: format!("it is no trace: {what}"),
+        };
+        if let Some(known) = known {
+            return Err(none(known));
+        }
         let mut format = Self {
             version: Version::Three,
             line: 0,
@@ -65,22 +75,24 @@ impl TextFormat {
         format.version = match &format.text {
             first if first.starts_with(HEADER_V3) => Version::Three,
             first if first.starts_with(HEADER_V2) => Version::Two,
-            _ => {
-                let what = format!(
-                    "it is no trace: its first line is neither `{HEADER_V2}` nor `{HEADER_V3}`, and \
-                     it is no output of blktrace"
-                );
-                return Err(format.malformed(&what));
-            }
+            first if first.is_empty() => return Err(none("it is empty")),
+            _ => return Err(none(OTHER)),
         };
         Ok(format)
     }
 
+    /// Whether its lines have times.
+    pub(super) fn has_times(&self) -> bool {
+        self.version == Version::Three
+    }
+
+    /// The number of the line that was read last.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
     fn malformed(&self, what: &str) -> TraceError {
-        TraceError::Malformed {
-            place: format!("line {}", self.line),
-            what: what.to_owned(),
-        }
+        TraceError::malformed_line(self.line, &self.text, what)
     }
 
     /// Reads the next line into `text`; nothing at the end.

@@ -317,6 +317,7 @@ fn checks_of_data_need_a_stream_of_their_own() {
                 scale: 1,
                 align: 0,
                 skip: [false; 4],
+                files: Vec::new(),
                 redirected: false,
             });
         },

@@ -236,9 +236,14 @@ pub(super) fn trace(
         scale,
         align,
         skip,
+        files,
         redirected,
         merged,
     } = replay;
+    if !files.is_empty() {
+        let message = "fio replays the I/O of all files of a trace";
+        draft.lost(number, "trace", message);
+    }
     if job.features.trace_to.is_some() {
         let message = "a job of fio that reads a trace writes none";
         draft.lost(number, "trace_to", message);

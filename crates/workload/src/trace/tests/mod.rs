@@ -7,6 +7,9 @@ use fathom_units::Nanos;
 use super::{
     MergeError, MergedTrace, TraceAction, TraceEntry, TraceReader, TraceSummary, merge_blktraces,
 };
+
+mod lines;
+
 use crate::{Direction, Replay, TracePart};
 
 fn reader(bytes: impl AsRef<[u8]> + Send + 'static) -> Result<TraceReader, super::TraceError> {
@@ -90,9 +93,9 @@ fn check_refused(text: &'static str, expected: &str) {
 
 #[test]
 fn what_is_no_trace_is_refused_with_its_place() {
-    let neither = "line 1: it is no trace: its first line is neither `fio version 2 iolog` nor \
-                   `fio version 3 iolog`, and it is no output of blktrace";
-    check_refused("", neither);
+    let neither = "line 1: it is no trace: it begins as none of `fathom serve --trace`, of fio's `write_iolog` (version 2 \
+                   or 3), of blktrace or blkparse, and is no CSV as the traces of MSR Cambridge are";
+    check_refused("", "line 1: it is no trace: it is empty");
     check_refused("fio version 1 iolog\n", neither);
     let header = "fio version 3 iolog\n";
     assert!(reader(header).is_ok());
@@ -108,6 +111,34 @@ fn what_is_no_trace_is_refused_with_its_place() {
         "fio version 2 iolog\n/a erase 0 1\n",
         "line 2: `erase` is no action of a trace",
     );
+    check_refused(
+        "fio version 3 iolog\n5 /a write 0",
+        "line 2: the length is missing or no whole number (it is the last line and has no end: the trace was cut short)",
+    );
+}
+
+/// What people take for traces.
+#[test]
+fn what_another_tool_wrote_is_told() {
+    for (text, expected) in [
+        ("\u{1f}\u{8b}", "begins as none"),
+        ("BZh9", "unpack it (`bunzip2 FILE`)"),
+        ("PERFILE2....", "a recording of perf"),
+        ("[global]\nrw=read\n", "a fio job file"),
+        ("{ \"a\": 1 }", "looks like JSON"),
+        ("write(3, \"x\", 1) = 1\n", "output of strace"),
+        (
+            "812 12:00:01.5 pread64(3, \"x\", 1, 0) = 1\n",
+            "output of strace",
+        ),
+        ("0,20941264,8192,W,0.551706\n", "SPC's format"),
+        ("1, 512, 0, 4096, 0, 0\n", "a log of fio"),
+        ("hello\n", "begins as none"),
+    ] {
+        let error = reader(text).unwrap_err().to_string();
+        assert!(error.starts_with("line 1: it is no trace: "), "{error}");
+        assert!(error.contains(expected), "{text}: {error}");
+    }
 }
 
 /// A record as `blktrace` writes it; the time is in nanoseconds.
@@ -200,6 +231,7 @@ fn a_summary_is_of_what_is_replayed() {
     assert_eq!(summary.ends, [4096 + 100, 0]);
     assert_eq!((summary.ios, summary.syncs), ([1, 1, 0], 0));
     assert_eq!(summary.largest, [100, 512, 0]);
+    assert_eq!(summary.unit, 4);
     assert_eq!(summary.length, Nanos::from_micros(2000));
 }
 
