@@ -70,6 +70,27 @@ fn a_device_of_another_size_is_told() {
     assert_eq!(found, [expected]);
 }
 
+/// The same name, number and size, and maybe another disk: the kernel counts attachments (`diskseq`).
+#[test]
+fn a_device_attached_anew_is_told() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    let path = Path::new(&device.path);
+    let sequence = || {
+        let text = fs::read_to_string(format!("/sys/block/{}/diskseq", device.name()));
+        text.unwrap().trim().to_owned()
+    };
+    let before = sequence();
+    let found = told_of(vec![job(path, SIZE)], true, || {
+        command(&format!("losetup -d {}", device.path));
+        let image = device.image.path().display();
+        command(&format!("losetup --partscan {} {image}", device.path));
+    });
+    let (name, after) = (device.name(), sequence());
+    assert_ne!(before, after);
+    let expected = format!("{name}: diskseq was `{before}`, is `{after}`");
+    assert_eq!(found, [expected]);
+}
+
 #[test]
 fn a_device_of_other_settings_is_told() {
     let device = LoopDevice::new(Bytes::mib(8));
