@@ -70,7 +70,7 @@ fn distance(values: &[f64], apart: usize) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Normal values of a mean of 100 and a standard deviation of 10 (Box and Muller's, from a `SplitMix64` sequence).
+    /// Values of a mean of 100 and a standard deviation of 10, nearly normal (sums of twelve numbers of a `SplitMix64` sequence).
     fn series(count: u64, lag1: f64) -> Vec<f64> {
         let uniform = |at: u64| {
             let mut z = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -78,10 +78,7 @@ mod tests {
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
         };
-        let normal = |at: u64| {
-            let radius = (-2.0 * uniform(2 * at + 1).max(f64::MIN_POSITIVE).ln()).sqrt();
-            radius * (std::f64::consts::TAU * uniform(2 * at + 2)).cos()
-        };
+        let normal = |at: u64| (1..=12).map(|part| uniform(12 * at + part)).sum::<f64>() - 6.0;
         let mut state = normal(count + 1);
         let values = (0..count).map(|at| {
             state = lag1 * state + (1.0 - lag1 * lag1).sqrt() * normal(at);
@@ -95,7 +92,7 @@ mod tests {
         for lag1 in [0.0, 0.3, 0.6, 0.8] {
             let found = Dependence::of(&series(100_000, lag1), 0.95).unwrap();
             assert!((found.lag1 - lag1).abs() < 0.02, "{lag1}: {found:?}");
-            assert!((found.deviation - 10.0).abs() < 0.3, "{lag1}: {found:?}");
+            assert!((found.deviation - 10.0).abs() < 0.5, "{lag1}: {found:?}");
         }
     }
 
@@ -126,7 +123,7 @@ mod tests {
     fn the_correlation_stays_within_its_bounds() {
         let turns: Vec<f64> = (0..9).map(|at| f64::from(at % 2)).collect();
         let turning = Dependence::of(&turns, 0.8).unwrap();
-        assert_eq!(turning.lag1, -1.0);
+        assert!((turning.lag1 + 1.0).abs() < 1e-9);
         assert!(turning.error_of_mean(6) < 1e-6, "ups and downs even out");
         let rises: Vec<f64> = (0..9).map(f64::from).collect();
         assert_eq!(Dependence::of(&rises, 0.8).map(|it| it.lag1), Some(0.8));
@@ -135,7 +132,7 @@ mod tests {
             lag1: 0.0,
         };
         assert_eq!(Dependence::of(&[5.0; 3], 0.8), Some(level));
-        assert_eq!(level.error_of_mean(0), 0.0);
+        assert!(level.error_of_mean(0).abs() < 1e-9);
         assert_eq!(Dependence::of(&[5.0; 2], 0.8), None);
     }
 }

@@ -325,9 +325,9 @@ mod tests {
             (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
         }
 
+        /// Of variance 1 and nearly normal: the sum of twelve, less their mean.
         fn normal(&mut self) -> f64 {
-            let radius = (-2.0 * self.uniform().ln()).sqrt();
-            radius * (std::f64::consts::TAU * self.uniform()).cos()
+            (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
         }
 
         /// So many seconds of a course from 0 to 1, each of which keeps a part of what the one before was above or below it.
@@ -388,8 +388,8 @@ mod tests {
             least(told(30, (0.02, alike), falls(0.4)), 98.0);
             least(told(60, (0.05, alike), falls(0.4)), 85.0);
             least(told(60, (0.02, alike), wave), 98.0);
-            assert_eq!(told(60, (0.0, alike), falls(0.2)), 100.0);
-            assert_eq!(told(60, (0.001, alike), falls(0.09)), 0.0);
+            least(told(60, (0.0, alike), falls(0.2)), 100.0);
+            least(-told(60, (0.001, alike), falls(0.09)), 0.0);
         }
     }
 }

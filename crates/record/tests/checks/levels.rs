@@ -185,7 +185,7 @@ fn what_was_too_short_is_not_judged() {
     few(&[vec![20; 20], vec![5; 19], vec![4; 1]].concat());
     few(&[]);
     let [_, cliff] = told(RunKind::Run, |run| {
-        seconds(run, &[vec![20; 20], vec![5; 20]].concat())
+        seconds(run, &[vec![20; 20], vec![5; 20]].concat());
     });
     assert!(!cliff.passed, "500 are enough: {cliff:?}");
 }
