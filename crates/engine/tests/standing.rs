@@ -115,16 +115,6 @@ fn a_device_of_other_settings_is_told() {
     let expected = format!("{}: read_ahead_kb was `64`, is `32`", device.name());
     assert_eq!(found, [expected]);
 
-    for (key, to) in [("nomerges", "1"), ("write_cache", "write through")] {
-        let before = fs::read_to_string(format!("{queue}/{key}")).unwrap();
-        let found = told(Path::new(&device.path), || set(key, to));
-        let expected = format!(
-            "{}: {key} was `{}`, is `{to}`",
-            device.name(),
-            before.trim()
-        );
-        assert_eq!(found, [expected]);
-    }
     let found = told(Path::new(&device.path), || {
         command(&format!("blockdev --setro {}", device.path));
     });
