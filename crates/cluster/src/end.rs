@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use fathom_record::Record;
 use fathom_runs::{RunStart, RunWriter, Store};
-use fathom_session::{Code, Console, Failure, Keep, Needed, Page, finish, not_stored};
+use fathom_session::{Code, Console, Failure, Keep, Needed, Page, Show, finish, not_stored};
 
 use crate::agree::{listed, names, tell_complaints, tell_together};
 use crate::args::RunArgs;
@@ -64,6 +64,9 @@ pub fn lead_to_end(
         console.print(ready.map_or("", |ready| &ready.workload));
         return refuse(&mut lead, 0);
     }
+    if args.output.show() != Show::Nothing {
+        tell_whose_progress(&names, console);
+    }
     if lead.run().is_err() {
         return died;
     }
@@ -110,6 +113,16 @@ fn tell_notes(hosts: &[Known], names: &[String], console: &HostConsole) {
         console.tell(&format!(
             "note: several processes run on {}, and share its storage; for one on each host: `--map-by ppr:1:node`",
             listed(&shared)
+        ));
+    }
+}
+
+/// Nothing is sent while I/O is measured, so that the sum of all hosts is not known before the end.
+fn tell_whose_progress(names: &[String], console: &HostConsole) {
+    if let [first, _, ..] = names {
+        let all = names.len();
+        console.tell(&format!(
+            "note: progress is that of {first} alone, one of {all} hosts; the summary is that of all"
         ));
     }
 }

@@ -279,11 +279,21 @@ mod tests {
             objects: vec![0],
             ranges: Vec::new(),
         };
+        // What a later stage does is no matter before it begins.
+        let mut later = workload.stages[0].clone();
+        (later.jobs[0].mix, later.jobs[0].caching) = (Mix::WRITE, Caching::Buffered);
+        later.jobs[0].backend = Backend::Sync;
+        workload.stages.push(later);
+        let of_later = JobTargets {
+            objects: vec![0],
+            ranges: Vec::new(),
+        };
         let targets = Targets {
             objects: vec![object],
-            jobs: vec![of_job],
+            jobs: vec![of_job, of_later],
         };
         assert_eq!(writes_go_to_devices(&workload, 0, &targets), expected);
+        assert!(!writes_go_to_devices(&workload, 1, &targets));
     }
 
     #[test]
@@ -296,6 +306,15 @@ mod tests {
         });
         check_writes(false, false, |_| {});
         check_writes(false, true, |job| job.mix = Mix::READ);
+        check_writes(false, false, |job| {
+            job.mix = Mix::READ;
+            job.features.operation = Some(fathom_workload::FileOperation::Delete);
+        });
+        check_writes(false, false, |job| {
+            job.mix = Mix::READ;
+            let work = fathom_workload::FileWork::new(fathom_workload::FileTask::Create);
+            job.features.file_work = Some(Box::new(work));
+        });
         check_writes(false, true, |job| job.backend = Backend::Null);
         // Laid out before.
         check_writes(false, false, |job| {

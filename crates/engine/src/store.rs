@@ -171,12 +171,15 @@ impl Store {
         guard::memory_under(self.place(object)?)
     }
 
-    /// What below an object is known to make less of what was written to it; a file system that compresses some files is asked
-    /// whether it did.
+    /// What below an object makes less of what was written to it; a file system that compresses some files is asked whether it
+    /// did, and what is seen comes before what may be.
     pub(crate) fn reducing_under(&self, object: usize) -> Option<Reducing> {
         let by_kind = || guard::reducing_under(self.place(object)?);
         let by_extents = || guard::reducing_file(&self.looked_at(object)?, self.place(object)?);
-        by_kind().or_else(by_extents)
+        match by_kind() {
+            Some(seen) if seen.is_seen => Some(seen),
+            unseen => by_extents().or(unseen),
+        }
     }
 
     /// Where an object stands: itself, or its directory; `None` where it is on no storage.

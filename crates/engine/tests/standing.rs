@@ -3,14 +3,17 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 
-use common::{LoopDevice, Mounted, command, job, workload};
+use common::{LoopDevice, Mounted, command, job, no_program_begins, workload};
 use fathom_engine::{RunOptions, StopFlag, run};
+use fathom_rawio::{Clock, sleep_until};
 use fathom_record::{Event, EventSink};
-use fathom_units::Bytes;
+use fathom_units::{Bytes, Nanos};
 use fathom_workload::{FileOperation, Job, Mix};
 
 const SIZE: Bytes = Bytes::mib(2);
@@ -70,6 +73,38 @@ fn a_device_of_another_size_is_told() {
     assert_eq!(found, [expected]);
 }
 
+/// The same name, number and size, and maybe another disk: the kernel counts attachments (`diskseq`).
+#[test]
+fn a_device_attached_anew_is_told() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    let path = Path::new(&device.path);
+    let sequence = || {
+        let text = fs::read_to_string(format!("/sys/block/{}/diskseq", device.name()));
+        text.unwrap().trim().to_owned()
+    };
+    let before = sequence();
+    let found = told_of(vec![job(path, SIZE)], true, || {
+        // Nobody else is to find it free meanwhile, and a program that begins just now may hold it for a moment.
+        let _alone = no_program_begins();
+        let losetup = |words: &[&OsStr]| Command::new("losetup").args(words).status().unwrap();
+        assert!(losetup(&["-d".as_ref(), path.as_os_str()]).success());
+        let words = [
+            "--partscan".as_ref(),
+            path.as_os_str(),
+            device.image.path().as_os_str(),
+        ];
+        let is_attached = (0..100).any(|_| {
+            sleep_until(Clock::now() + Nanos::from_millis(10));
+            losetup(&words).success()
+        });
+        assert!(is_attached, "{}", device.path);
+    });
+    let (name, after) = (device.name(), sequence());
+    assert_ne!(before, after);
+    let expected = format!("{name}: diskseq was `{before}`, is `{after}`");
+    assert_eq!(found, [expected]);
+}
+
 #[test]
 fn a_device_of_other_settings_is_told() {
     let device = LoopDevice::new(Bytes::mib(8));
@@ -79,6 +114,12 @@ fn a_device_of_other_settings_is_told() {
     let found = told(Path::new(&device.path), || set("read_ahead_kb", "32"));
     let expected = format!("{}: read_ahead_kb was `64`, is `32`", device.name());
     assert_eq!(found, [expected]);
+
+    let found = told(Path::new(&device.path), || {
+        command(&format!("blockdev --setro {}", device.path));
+    });
+    assert_eq!(found, [format!("{}: ro was `0`, is `1`", device.name())]);
+    command(&format!("blockdev --setrw {}", device.path));
 
     let all = fs::read_to_string(format!("{queue}/scheduler")).unwrap();
     let mut others = all.split_whitespace().filter(|name| !name.starts_with('['));
@@ -153,7 +194,9 @@ fn a_file_system_mounted_otherwise_is_told() {
     let mounted = Mounted::new(&device.path);
     let place = mounted.directory.path().display().to_string();
     let path = mounted.directory.path().join("file");
-    let found = told(&path, || {
+    // Of two files on it, it is told once.
+    let both = ["file", "other"].map(|name| job(&mounted.directory.path().join(name), SIZE));
+    let found = told_of(both.into(), false, || {
         command(&format!("mount -o remount,noatime,nobarrier {place}"));
     });
     assert_eq!(found.len(), 2, "{found:?}");
@@ -164,6 +207,14 @@ fn a_file_system_mounted_otherwise_is_told() {
         "{found:?}"
     );
     assert!(found[1].contains("nobarrier"), "{found:?}");
+    let found = told_of(vec![job(&path, SIZE)], true, || {
+        command(&format!("mount -t tmpfs none {place}"));
+    });
+    command(&format!("umount {place}"));
+    let elsewhere = format!(
+        "{place} is on another file system than at the start (tmpfs at {place}, was ext4 at {place})"
+    );
+    assert_eq!(found, [format!("{} is gone", path.display()), elsewhere]);
 }
 
 /// Files that are made, made anew, written longer and removed by the run.

@@ -488,40 +488,45 @@ fn too_short(evidence: &Evidence<'_>) -> Check {
     )
 }
 
-/// A percentile read from fewer than ten values beyond it is chance: p99 needs 1,000 I/Os.
+/// Name of the check that [`samples_of`] gives.
+pub(crate) const SAMPLES: &str = "samples-for-percentile";
+/// A percentile read from fewer than ten values beyond it is chance: p99 needs so many I/Os.
+pub(crate) const LEAST_SAMPLES: u64 = 1000;
+
 fn samples_for_percentile(evidence: &Evidence<'_>) -> Check {
-    let too_few = |workers: &[&WorkerStats]| {
-        let counts = Direction::ALL.into_iter().zip(["reads", "writes", "trims"]);
-        let counts = counts.filter_map(|(way, called)| {
-            let ios = total_of(workers, way)?.ios();
-            (ios > 0).then_some((ios, called))
-        });
-        counts
-            .min_by_key(|(ios, _)| *ios)
-            .filter(|(ios, _)| *ios < 1000)
-    };
-    let needs = |name: &str, (ios, called): (u64, &str)| {
-        let ios = group_digits(ios);
-        format!("{name}: {ios} {called}; p99 needs 1,000 and p99.9 10,000")
+    let counts = |workers: &[&WorkerStats]| {
+        Direction::ALL.map(|way| total_of(workers, way).map_or(0, |stats| stats.ios()))
     };
     // Stages are often called as their first job, which may not be the one that did so few.
-    let of_stages = evidence.results.iter().find_map(|result| {
+    let of_stages = evidence.results.iter().map(|result| {
         let workers: Vec<_> = result.workers.iter().collect();
-        Some(needs(&result.name, too_few(&workers)?))
+        (result.name.clone(), counts(&workers))
     });
-    let finding = of_stages.or_else(|| {
-        let mut each = jobs(evidence).filter(|(_, job, _)| !job.group.together);
-        each.find_map(|(result, job, workers)| {
-            let name = format!("{} in {}", job.name, result.name);
-            Some(needs(&name, too_few(&workers)?))
-        })
+    let each = jobs(evidence).filter(|(_, job, _)| !job.group.together);
+    let of_jobs = each.map(|(result, job, workers)| {
+        let name = format!("{} in {}", job.name, result.name);
+        (name, counts(&workers))
     });
-    check(
-        "samples-for-percentile",
-        finding,
+    samples_of(
+        of_stages.chain(of_jobs),
         "at least 1,000 I/Os stand behind each p99",
-        "measure longer",
     )
+}
+
+/// The check of what `named` read, wrote and trimmed: it tells the first of which too few of a kind stand behind percentiles.
+pub(crate) fn samples_of(
+    mut named: impl Iterator<Item = (String, [u64; 3])>,
+    silent: &str,
+) -> Check {
+    let finding = named.find_map(|(name, counts)| {
+        let counts = counts.into_iter().zip(["reads", "writes", "trims"]);
+        let done = counts.filter(|(ios, _)| *ios > 0);
+        let (ios, called) = done.min_by_key(|(ios, _)| *ios)?;
+        let told = group_digits(ios);
+        (ios < LEAST_SAMPLES)
+            .then(|| format!("{name}: {told} {called}; p99 needs 1,000 and p99.9 10,000"))
+    });
+    check(SAMPLES, finding, silent, "measure longer")
 }
 
 /// Repeats of a stage that differ by more than a tenth are no one figure.

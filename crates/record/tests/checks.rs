@@ -363,6 +363,16 @@ fn io_of_other_programs_is_told_where_it_took_much() {
     };
     assert_eq!(silent(true), "other programs left the devices to the run");
     assert!(silent(false).contains("not judged: their writes"));
+    // One stage of several that can be judged.
+    let mut run = run();
+    others(0)(&mut run);
+    let mut unknown = run.results[0].clone();
+    unknown.devices.clear();
+    run.results.insert(0, unknown);
+    let mut checks = run_checks(&run.evidence(RunKind::Run)).into_iter();
+    let found = checks.find(|check| check.id == "background-io");
+    let evidence = found.expect("it is looked at").evidence;
+    assert_eq!(evidence, "other programs left the devices to the run");
 }
 
 #[test]
@@ -382,6 +392,8 @@ fn what_is_not_what_was_there_at_the_start_is_told() {
     let expected =
         "vdb: `a` was `1`, is `2`; vdb: `b` was `1`, is `2`; vdb: `c` was `1`, is `2`; 2 more";
     assert_eq!(evidence(Some(many)), expected);
+    let three = ["a", "b", "c"].map(change).to_vec();
+    assert!(evidence(Some(three)).ends_with("vdb: `c` was `1`, is `2`"));
     assert!(evidence(None).starts_with("not judged"));
     check(None, |run| run.targets[0].changes = None);
 }

@@ -510,6 +510,144 @@ fn refused_damaged(parts: &[HostPart]) -> String {
     merge(parts.to_vec(), &[]).unwrap_err().to_string()
 }
 
+/// Two names for one run would count it twice.
+#[test]
+fn one_run_given_twice_is_refused() {
+    let one = part("a", &PLAIN);
+    let again = HostPart {
+        host: "b".to_owned(),
+        ..one.clone()
+    };
+    refused(
+        &[one.clone(), part("c", &PLAIN), again.clone()],
+        "the records of `a` and `b` are one and the same",
+    );
+    // Another run of it, or one on another machine that did the same.
+    let mut later = again.clone();
+    later.record.started_unix_ns += 1;
+    merged(&[one.clone(), later]);
+    let mut elsewhere = again;
+    elsewhere.record.environment["hostname"] = json!("b");
+    merged(&[one, elsewhere]);
+}
+
+/// The notes of two hosts' record, the second of which is changed, that are of what differs.
+fn told_of_differences(change: impl FnOnce(&mut Record)) -> Vec<String> {
+    let mut other = part("b", &PLAIN);
+    change(&mut other.record);
+    let record = merged(&[part("a", &PLAIN), other, part("c", &PLAIN)]);
+    assert_eq!(record.verdict, Verdict::Trustworthy);
+    let mut notes = record.notes;
+    notes.retain(|note| note != "a note" && !note.contains("wall clocks"));
+    notes
+}
+
+#[test]
+fn what_differs_between_hosts_is_noted() {
+    assert_eq!(told_of_differences(|_| {}), Vec::<String>::new());
+    assert_eq!(
+        told_of_differences(|record| record.workload["seed"] = json!(7)),
+        ["the hosts drew their I/O from different seeds: a, c: 1; b: 7"]
+    );
+    assert_eq!(
+        told_of_differences(|record| record.tool.version = "2".to_owned()),
+        ["the hosts' records were made by different versions: a, c: fathom 1; b: fathom 2"]
+    );
+    assert_eq!(
+        told_of_differences(|record| record.tool.git = "0123abc".to_owned()),
+        [
+            "the hosts' records were made by different versions: a, c: fathom 1; b: fathom 1 (0123abc)"
+        ]
+    );
+    let target = |target: serde_json::Value| {
+        told_of_differences(move |record| {
+            let job = &mut record.workload["stage"][0]["job"][0];
+            job["target"] = target;
+        })
+    };
+    assert_eq!(
+        target(json!({"path": "/d/b", "size": "2GiB"})),
+        [
+            "the hosts have targets of their own for `job` in `reads`: a, c: /d/a (1GiB); b: /d/b (2GiB)"
+        ]
+    );
+    // Of a killed run the workload may not be known.
+    assert_eq!(
+        told_of_differences(|record| record.workload = serde_json::Value::Null),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn many_values_are_told_in_part() {
+    let parts = (0..6).map(|number| {
+        let mut part = part(&format!("h{number}"), &PLAIN);
+        part.record.workload["seed"] = json!(number / 5);
+        part
+    });
+    let record = merged(&parts.collect::<Vec<_>>());
+    let told = "the hosts drew their I/O from different seeds: h0, h1, h2, h3 and 1 more: 0; h5: 1";
+    assert!(
+        record.notes.iter().any(|note| note == told),
+        "{:?}",
+        record.notes
+    );
+}
+
+/// Percentiles of a merged record are those of all I/Os: these are what must be enough.
+#[test]
+fn samples_of_all_hosts_together_are_judged() {
+    let slow = |micros: &'static [u64]| Did { micros, ..PLAIN };
+    let of = |parts: &[HostPart]| check_of(&merged(parts), "samples-for-percentile").clone();
+    // 600 reads and 100,000.
+    let few = slow(&[16_666]);
+    let check = of(&[part("a", &PLAIN), part("b", &few)]);
+    assert!(check.passed && check.remedy.is_empty(), "{check:?}");
+    let words =
+        "at least 1,000 I/Os of all hosts stand behind each p99; fewer behind that of b alone";
+    assert_eq!(check.evidence, words);
+    let check = of(&[part("a", &few), part("b", &few)]);
+    let words = "at least 1,000 I/Os of all hosts stand behind each p99; fewer behind those of 2 hosts alone";
+    assert_eq!((check.passed, check.evidence.as_str()), (true, words));
+    let fewer = slow(&[25_000]);
+    let check = of(&[part("a", &fewer), part("b", &fewer)]);
+    let words = "reads: 800 reads; p99 needs 1,000 and p99.9 10,000";
+    assert_eq!((check.passed, check.evidence.as_str()), (false, words));
+    assert_eq!(check.remedy, "measure longer");
+    let check = of(&[part("a", &PLAIN), part("b", &PLAIN)]);
+    assert_eq!(
+        check.evidence,
+        "at least 1,000 I/Os of all hosts stand behind each p99"
+    );
+}
+
+/// A job has percentiles of its own, unless it is shown with others alone.
+#[test]
+fn samples_of_a_job_on_all_hosts_are_judged() {
+    let of = |ios: u64, together: bool| {
+        let mut parts = [part("a", &PLAIN), part("b", &PLAIN)];
+        for part in &mut parts {
+            let mut second = part.record.stages[0].jobs[0].clone();
+            second.name = "second".to_owned();
+            second.read.as_mut().unwrap().ios = ios;
+            part.record.stages[0].jobs.push(second);
+            let jobs = part.record.workload["stage"][0]["job"]
+                .as_array_mut()
+                .unwrap();
+            let mut second = jobs[0].clone();
+            second["name"] = json!("second");
+            second["group"]["together"] = json!(together);
+            jobs.push(second);
+        }
+        check_of(&merged(&parts), "samples-for-percentile").clone()
+    };
+    assert!(of(500, false).passed);
+    let check = of(499, false);
+    let words = "second in reads: 998 reads; p99 needs 1,000 and p99.9 10,000";
+    assert_eq!((check.passed, check.evidence.as_str()), (false, words));
+    assert!(of(499, true).passed);
+}
+
 /// Each host's jobs, after `change` with the label of the host.
 #[track_caller]
 fn check_own(change: impl Fn(&mut serde_json::Value, &str)) {

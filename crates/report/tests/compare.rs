@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use fathom_record::{
-    Check, CpuRecord, DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord,
-    Record, RunKind, SCHEMA, StageRecord, ToolRecord, TotalRecord, Verdict,
+    Check, CpuRecord, DirectionRecord, HostRecord, HostsRecord, IntervalDirection, IntervalRecord,
+    JobRecord, LatencyRecord, Record, RunKind, SCHEMA, StageRecord, ToolRecord, TotalRecord,
+    Verdict,
 };
 use fathom_report::{Comparison, Summary, Threshold, Width, record_csv};
 use fathom_stats::{Histogram, to_hdr_base64};
@@ -443,4 +444,51 @@ fn a_record_is_a_table_of_its_jobs() {
     assert_eq!(rows[2][22], latency(1_000).p50.to_string());
     assert_eq!((rows[3][5], rows[3][12]), ("3", ""));
     assert_eq!(rows[4][..3], ["mix", "", "read"]);
+}
+
+/// Jobs of several hosts tell theirs, and hosts that were cut off have their totals.
+#[test]
+fn rows_of_several_hosts_have_their_host() {
+    let mut told = plain(8_000, 500_000);
+    let stage = &mut told.stages[0];
+    let mut second = stage.jobs[0].clone();
+    (stage.jobs[0].host, second.host) = (Some("db1".to_owned()), Some("db,2".to_owned()));
+    stage.jobs.push(second);
+    let each = ["db1", "db,2", "db3"].map(|host| HostRecord {
+        host: host.to_owned(),
+        after_ns: Some(0),
+        measured_ns: stage.measured_ns,
+        cut_off: host == "db3",
+        total: stage.total.clone(),
+    });
+    stage.hosts = Some(HostsRecord {
+        start_skew_ns: Some(0),
+        clock_bound_ns: None,
+        together_ns: stage.measured_ns,
+        each: each.into(),
+    });
+    let starts = |csv: &str| -> Vec<String> {
+        let fields = csv.lines().map(|line| line.splitn(6, ',').collect());
+        let starts = fields.map(|fields: Vec<&str>| fields[..5].join(","));
+        starts.collect()
+    };
+    let csv = record_csv(&told);
+    let expected = [
+        "host,stage,job,direction,ios",
+        "db3,mix,,read,80000",
+        "db1,mix,reader,read,80000",
+        "\"db,2\",mix,reader,read",
+    ];
+    assert_eq!(starts(&csv), expected);
+    let columns = |line: &str| line.split(',').count();
+    let lines: Vec<usize> = csv.lines().map(columns).collect();
+    assert_eq!(lines, [29, 29, 29, 30]);
+    // All that is known of hosts that were all cut off are their totals.
+    let stage = &mut told.stages[0];
+    stage.jobs.clear();
+    let hosts = stage.hosts.as_mut().expect("they were given");
+    hosts.each.iter_mut().for_each(|host| host.cut_off = true);
+    let hosts = starts(&record_csv(&told));
+    assert_eq!(hosts.len(), 4, "{hosts:?}");
+    assert_eq!(hosts[1], "db1,mix,,read,80000");
 }

@@ -4,6 +4,7 @@
 
 mod comparison;
 mod confidence;
+mod dependence;
 mod hdr;
 mod histogram;
 mod ranks;
@@ -11,6 +12,7 @@ mod steady;
 
 pub use comparison::{Difference95, welch_95};
 pub use confidence::{Interval95, confidence_95};
+pub use dependence::Dependence;
 pub use hdr::{HdrError, from_hdr_base64, to_hdr, to_hdr_base64, to_hdr_log_base64};
 pub use histogram::Histogram;
 pub use ranks::{Ranks95, percentile_95, ranks_95};

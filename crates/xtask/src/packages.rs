@@ -33,6 +33,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("qemu-img", "qemu-utils"),
     ("qemu-storage-daemon", "qemu-system-common"),
     ("openssl", "openssl"),
+    ("ip", "iproute2"),
 ];
 
 /// The same for what one crate is built with: MPI, and libclang, which reads its header.

@@ -1,4 +1,6 @@
-//! Storage that is known to make less of data that compresses or repeats: it looks faster than it is with other data.
+//! Storage that makes less of data that compresses or repeats: it looks faster than it is with other data.
+//!
+//! What the kernel does not tell is no finding: it is said to be unknown.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -23,24 +25,58 @@ pub(crate) fn reducing_under(path: &Path) -> Option<Reducing> {
 fn under(path: &Path, deepest: u32) -> Option<Reducing> {
     let there = |path| fs::metadata(path).ok().map(|found| (path, found));
     let (place, found) = path.ancestors().find_map(there)?;
-    let kind = mounts::mount_over(place).map(|mount| mount.kind);
-    if let Some(how) = kind.and_then(|kind| always_compresses(&kind)) {
-        return Some(Reducing {
-            how: how.to_owned(),
-            what: Reduced::Compressible,
-        });
+    if let Some(mount) = mounts::mount_over(place) {
+        match compressing(&mount.kind, &mount.system_options) {
+            Compressing::No => {}
+            Compressing::Never => return None,
+            Compressing::Maybe(how) => return Some(compressible(how.to_owned(), false)),
+            Compressing::Always => return Some(compressible(mount.kind, true)),
+        }
     }
     let device = device_under(place, &found)?;
     vdo_under(&device.parent().unwrap_or(device), deepest)
 }
 
-/// File systems that compress all they are given unless told otherwise, and do not tell which files they did it to.
-fn always_compresses(kind: &str) -> Option<&'static str> {
-    match kind {
-        "zfs" => Some("zfs, which compresses unless its data set has `compression=off`"),
-        "ubifs" => Some("ubifs, which compresses unless mounted with `compr=none`"),
-        "jffs2" => Some("jffs2, which compresses unless mounted with `compr=none`"),
-        _ => None,
+fn compressible(how: String, is_seen: bool) -> Reducing {
+    Reducing {
+        how,
+        what: Reduced::Compressible,
+        is_seen,
+    }
+}
+
+/// What a file system does to all that it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compressing {
+    /// Nothing, or what the extents of its files say; what it is on may still.
+    No,
+    /// Nothing, and it was told so.
+    Never,
+    /// In words: it compresses unless it was made or set up not to, which the kernel does not tell.
+    Maybe(&'static str),
+    /// It was told to compress.
+    Always,
+}
+
+/// File systems that do not tell which files they compress. Of UBIFS and JFFS2 the mount says how where it overrides what the file
+/// system or the kernel was made with (`compr=`, in `ubifs_show_options` and `jffs2_show_options` of the kernel); of zfs the kernel
+/// says nothing.
+fn compressing(kind: &str, options: &str) -> Compressing {
+    let how = match kind {
+        "zfs" => {
+            return Compressing::Maybe(
+                "zfs, which compresses unless its data set has `compression=off` (`zfs get compression` tells)",
+            );
+        }
+        "ubifs" => "ubifs, which compresses unless it was made with `--compr=none`",
+        "jffs2" => "jffs2, which compresses unless the kernel was built not to",
+        _ => return Compressing::No,
+    };
+    let mut told = options.split(',');
+    match told.find_map(|option| option.strip_prefix("compr=")) {
+        Some("none") => Compressing::Never,
+        Some(_) => Compressing::Always,
+        None => Compressing::Maybe(how),
     }
 }
 
@@ -48,12 +84,12 @@ fn always_compresses(kind: &str) -> Option<&'static str> {
 pub(crate) fn reducing_file(file: &File, place: &Path) -> Option<Reducing> {
     let share = rawio::encoded_share(file).ok()?;
     let kind = mounts::mount_over(place).map_or_else(|| "a file system".to_owned(), |it| it.kind);
-    (share >= ENCODED_TOLD).then(|| Reducing {
-        how: format!(
-            "{kind}, which keeps {:.0} % of it compressed",
-            share * 100.0
-        ),
-        what: Reduced::Compressible,
+    (share >= ENCODED_TOLD).then(|| {
+        let percent = share * 100.0;
+        compressible(
+            format!("{kind}, which keeps {percent:.0} % of it compressed"),
+            true,
+        )
     })
 }
 
@@ -62,10 +98,11 @@ fn vdo_under(device: &BlockDevice, deepest: u32) -> Option<Reducing> {
     if device.attribute("dm/uuid").is_some_and(|id| is_vdo(&id)) {
         return Some(Reducing {
             how: format!(
-                "{}, a VDO volume, which compresses and keeps equal blocks once",
+                "{}, a VDO volume, which compresses and keeps equal blocks once unless it was told not to (`dmsetup table` tells)",
                 device.name
             ),
             what: Reduced::CompressibleAndRepeated,
+            is_seen: false,
         });
     }
     if let Some((file, _)) = device.loop_file() {
@@ -93,10 +130,27 @@ mod tests {
     }
 
     #[test]
-    fn file_systems_that_compress_at_all_times_are_known() {
-        assert!(always_compresses("zfs").is_some());
-        for kind in ["ext4", "xfs", "btrfs", "tmpfs", "nfs4"] {
-            assert_eq!(always_compresses(kind), None, "{kind}");
+    fn what_a_file_system_was_told_is_known_by_its_mount() {
+        let check = |kind: &str, options: &str, expected: fn(Compressing) -> bool| {
+            let found = compressing(kind, options);
+            assert!(expected(found), "{kind} {options}: {found:?}");
+        };
+        let maybe = |found| matches!(found, Compressing::Maybe(_));
+        check("zfs", "rw,xattr,noacl", maybe);
+        check("ubifs", "rw,assert=read-only,ubi=0,vol=0", maybe);
+        check("jffs2", "rw", maybe);
+        check("ubifs", "rw,compr=none,ubi=0,vol=0", |it| {
+            it == Compressing::Never
+        });
+        check("jffs2", "rw,compr=none", |it| it == Compressing::Never);
+        check("ubifs", "rw,compr=zstd,ubi=0,vol=0", |it| {
+            it == Compressing::Always
+        });
+        // btrfs and f2fs tell by the extents of each file.
+        for kind in ["ext4", "xfs", "btrfs", "f2fs", "tmpfs", "nfs4"] {
+            check(kind, "rw,compress=zstd:3,compr=lzo", |it| {
+                it == Compressing::No
+            });
         }
     }
 }

@@ -246,6 +246,20 @@ mod tests {
         check(None, |others| {
             (others.bytes[1], others.ios[1]) = (4 << 20, 1000);
         });
+        check(None, |others| {
+            // Enough in all and of the run's own, and 40 a second.
+            (others.ios, others.bytes[1]) = ([2000, 400], 1 << 20);
+        });
+        check(None, |others| {
+            // 80 of them in a second.
+            (others.ios, others.bytes[1]) = ([500, 80], 1 << 20);
+            others.over = Nanos::from_secs(1);
+        });
+        // What the run wrote counts beside what others read.
+        check(None, |others| {
+            others.own = [200 << 20, 1000 << 20];
+            others.bytes[0] = 100 << 20;
+        });
         let own = told(|job, others| {
             job.mix = fathom_workload::Mix::WRITE;
             // A file system's own reads, for writes to a file.
@@ -256,6 +270,24 @@ mod tests {
         check(None, |others| {
             (others.bytes[1], others.writes_known) = (900 << 20, false);
         });
+    }
+
+    /// So many I/Os of a direction are others' where the job has none of that direction.
+    #[test]
+    fn directions_that_a_job_may_have_are_its_own() {
+        let told_beside = |change: fn(&mut Job)| {
+            let found = told(|job, others| {
+                change(job);
+                (others.ios[1], others.bytes[1]) = (4000, 4 << 20);
+            });
+            found.expect("it is judged").is_some()
+        };
+        assert!(told_beside(|_| {}));
+        assert!(!told_beside(|job| job.mix = fathom_workload::Mix::WRITE));
+        assert!(!told_beside(|job| job.mix = fathom_workload::Mix::TRIM));
+        assert!(!told_beside(
+            |job| job.features.replay = Some(fathom_workload::Replay::default())
+        ));
     }
 
     #[test]
@@ -278,6 +310,15 @@ mod tests {
             job.features.process.command_before = Some("sync".to_owned());
         };
         assert!(not(command).contains("runs commands"));
+        let command = |job: &mut Job, _: &mut OtherIo| {
+            job.features.process.command_after = Some("sync".to_owned());
+        };
+        assert!(not(command).contains("runs commands"));
+        let on_files = |job: &mut Job, _: &mut OtherIo| {
+            let work = fathom_workload::FileWork::new(fathom_workload::FileTask::Create);
+            job.features.file_work = Some(Box::new(work));
+        };
+        assert!(not(on_files).contains("operations on files"));
         assert!(not(|_, others| others.own = [0; 2]).contains("reached a device"));
         let (stage, mut result) = reads();
         result.others = None;

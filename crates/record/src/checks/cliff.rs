@@ -178,6 +178,28 @@ mod tests {
         check(&step(30, 100.0, 30, 0.0), Some(30));
     }
 
+    /// Levels without any scatter.
+    fn plain(first: usize, before: f64, rest: usize, after: f64) -> Vec<f64> {
+        [vec![before; first], vec![after; rest]].concat()
+    }
+
+    #[test]
+    fn the_bounds_are_where_they_are_said_to_be() {
+        // A factor of 1.5.
+        check(&plain(20, 150.0, 20, 101.0), None);
+        check(&plain(20, 100.0, 20, 149.0), None);
+        check(&plain(20, 150.0, 20, 99.0), Some(20));
+        // Three seconds, and a tenth of all, at each end.
+        check(&plain(13, 100.0, 2, 10.0), None);
+        check(&plain(2, 100.0, 13, 10.0), None);
+        check(&plain(12, 100.0, 3, 10.0), Some(12));
+        check(&plain(3, 100.0, 12, 10.0), Some(3));
+        check(&plain(55, 100.0, 5, 10.0), None);
+        check(&plain(5, 100.0, 55, 10.0), None);
+        check(&plain(54, 100.0, 6, 10.0), Some(54));
+        check(&plain(6, 100.0, 54, 10.0), Some(6));
+    }
+
     #[test]
     fn what_is_no_change_of_level_is_none() {
         // Too small, too short, and a pause that ends.

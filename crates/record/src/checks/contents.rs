@@ -13,13 +13,15 @@ use flate2::write::DeflateEncoder;
 use super::{Evidence, check, jobs};
 use crate::{Check, RunKind, total_of};
 
-/// Storage that is known to make less of what is written.
+/// Storage that makes less of what is written, or may.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reducing {
     /// In words: `zfs, which …`.
     pub how: String,
     /// What it makes less of.
     pub what: Reduced,
+    /// Whether it did, or was set up to. Otherwise it does unless it was set up not to, and which of both cannot be seen.
+    pub is_seen: bool,
 }
 
 /// What storage makes less of.
@@ -65,30 +67,21 @@ struct Written<'a> {
 /// Shares that were asked for as such (`compress`, `dedupe`) are how such storage is rightly measured: they pass.
 pub(super) fn data_compressibility(evidence: &Evidence<'_>) -> Check {
     let all = written(evidence);
-    let found = evidence.targets.iter().find_map(|target| {
-        let reducing = target.reducing.as_ref()?;
-        let saved = |written: &Written<'_>| written.shares.saved_by(reducing.what);
-        let writes = |it: &&Written<'_>| {
-            let mut places = it.job.targets.iter().map(|target| target.place.path());
-            places.any(|path| path == target.path)
-        };
-        let here = || all.iter().filter(writes);
-        let share = share_of(here(), |it| if it.shares.asked { 0.0 } else { saved(it) });
-        (share > MOST_SAVED).then_some((target.path.as_str(), reducing, share))
-    });
-    let finding = found.map(|(path, Reducing { how, what }, share)| {
-        let does = match what {
-            Reduced::Compressible => "compresses",
-            Reduced::CompressibleAndRepeated => "compresses or repeats",
-        };
-        let percent = share * 100.0;
-        format!("{percent:.0} % of what was written to {path} {does}, and it is on {how}")
-    });
+    let told_of = |seen: bool| {
+        let mut targets = evidence.targets.iter();
+        targets.find_map(|target| {
+            let reducing = target.reducing.as_ref().filter(|it| it.is_seen == seen)?;
+            reduced_words(&target.path, reducing, &all)
+        })
+    };
+    let finding = told_of(true);
     let share = share_of_all(&all);
     let silent = if all.is_empty() {
         "nothing was written".to_owned()
     } else if share <= MOST_SAVED {
         "what was written neither compresses nor repeats".to_owned()
+    } else if let Some(told) = told_of(false) {
+        format!("not judged: {told}")
     } else if all.iter().all(|it| it.shares.asked) {
         format!(
             "{:.0} % of what was written compresses or repeats, as asked for",
@@ -107,6 +100,30 @@ pub(super) fn data_compressibility(evidence: &Evidence<'_>) -> Check {
         "write data that does not compress (`contents = \"random-each-write\"`; fio: without `zero_buffers` and `buffer_pattern`; DISKSPD: \
          `-Zr`), as much as your data does (`filling`, `buffer_compress_percentage`, `compratio`), or turn compression off",
     )
+}
+
+/// How much of what was written to `path` is less to what it is on, where that is much.
+fn reduced_words(path: &str, reducing: &Reducing, all: &[Written<'_>]) -> Option<String> {
+    let Reducing { how, what, .. } = reducing;
+    let here = all.iter().filter(|it| {
+        let mut places = it.job.targets.iter().map(|target| target.place.path());
+        places.any(|place| place == path)
+    });
+    let saved = |it: &Written<'_>| {
+        if it.shares.asked {
+            0.0
+        } else {
+            it.shares.saved_by(*what)
+        }
+    };
+    let share = share_of(here, saved);
+    let does = match what {
+        Reduced::Compressible => "compresses",
+        Reduced::CompressibleAndRepeated => "compresses or repeats",
+    };
+    let percent = share * 100.0;
+    (share > MOST_SAVED)
+        .then(|| format!("{percent:.0} % of what was written to {path} {does}, and it is on {how}"))
 }
 
 /// The note that what a real run wrote is less to storage that compresses or removes duplicates; none where the check tells it.

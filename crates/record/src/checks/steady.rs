@@ -4,7 +4,7 @@
 //! their mean, and whose least-squares line rises or falls by at most 10 % of it from the first to the last. A job that ends
 //! when its own criterion is met is held to that one alone.
 
-use fathom_stats::{mean, slope};
+use fathom_stats::{Dependence, mean, slope};
 use fathom_workload::{Job, SteadyJudgement, SteadyLimit, SteadyMetric};
 
 use super::cliff::has_cliff;
@@ -17,11 +17,14 @@ const MOST_RANGE: f64 = 0.2;
 const MOST_DRIFT: f64 = 0.1;
 /// Seconds of a round at least: storage that others use too has slow moments of a second or two.
 const LEAST_ROUND: usize = 6;
-/// What chance leaves, in standard errors of a round as the seconds within the rounds tell it: five rounds of six seconds that
-/// scatter without any order exceed one of these in less than one of a thousand runs (simulated: normal, log-normal, exponential
-/// and Pareto rates, and seconds that stand still), and longer rounds less often.
+/// What chance leaves, in standard errors of a round: five rounds of six seconds that scatter without any order exceed one of these
+/// in less than one of a thousand runs (simulated: normal, log-normal, exponential and Pareto rates, and seconds that stand
+/// still), seconds that depend on the one before by a correlation of up to 0.8 in less than one of twenty, and longer rounds less
+/// often.
 const CHANCE_RANGE: f64 = 8.0;
 const CHANCE_DRIFT: f64 = 6.0;
+/// Seconds that are more alike than this are on their way somewhere: with more, no drift of a short run would be told.
+const MOST_ALIKE: f64 = 0.8;
 
 pub(super) fn steady_state(evidence: &Evidence<'_>) -> Check {
     let silent = "no rate ranged over more than 20 % of its mean in five rounds, or drifted by more than 10 %";
@@ -83,7 +86,8 @@ struct Rounds {
     range: f64,
     /// From the first round to the last on the least-squares line.
     drift: f64,
-    /// Standard error of a round's mean.
+    /// Standard error of a round's mean: as the scatter within the rounds has it, or the dependence of the seconds on each other,
+    /// whichever is more. The one knows seconds that stand still, the other waves longer than a round.
     error: f64,
 }
 
@@ -93,13 +97,16 @@ impl Rounds {
         if seconds < LEAST_ROUND {
             return None;
         }
-        let rounds = || rates[rates.len() % ROUNDS..].chunks_exact(seconds);
+        let rates = &rates[rates.len() % ROUNDS..];
+        let rounds = || rates.chunks_exact(seconds);
         let means: Vec<f64> = rounds().filter_map(mean).collect();
         let squares = |(round, mean): (&[f64], &f64)| -> f64 {
             round.iter().map(|rate| (rate - mean).powi(2)).sum()
         };
         let scatter: f64 = rounds().zip(&means).map(squares).sum();
         let freedom = (ROUNDS * (seconds - 1)) as f64;
+        let of_scatter = (scatter / freedom / seconds as f64).sqrt();
+        let dependence = Dependence::of(rates, MOST_ALIKE)?;
         let most = means.iter().copied().fold(f64::MIN, f64::max);
         let least = means.iter().copied().fold(f64::MAX, f64::min);
         Some(Self {
@@ -107,7 +114,7 @@ impl Rounds {
             mean: mean(&means)?,
             range: most - least,
             drift: slope(&means)? * (ROUNDS - 1) as f64,
-            error: (scatter / freedom / seconds as f64).sqrt(),
+            error: of_scatter.max(dependence.error_of_mean(seconds)),
             means,
         })
     }
@@ -260,9 +267,129 @@ mod tests {
         check(&[0.0; 60], "steady");
     }
 
+    /// Rates of 100, in the third of five rounds of 12 s so much higher, and each second above or below that by a share.
+    fn hump(higher: f64, rough: f64) -> Vec<f64> {
+        let is_third = |at: f64| (0.4..0.6).contains(&at);
+        minute(
+            rough,
+            |at| if is_third(at) { 100.0 + higher } else { 100.0 },
+        )
+    }
+
+    #[test]
+    fn the_bounds_are_where_they_are_said_to_be() {
+        // 19.2 % of a mean of 104, and 21.1 % of one of 104.4, without any drift.
+        check(&hump(20.0, 0.0), "steady");
+        check(&hump(22.0, 0.0), "unsteady");
+        // 9.7 % and 10.6 % of drift between the middles of the first and the last round.
+        check(&minute(0.0, |at| 106.0 - 12.0 * at), "steady");
+        check(&minute(0.0, |at| 107.0 - 13.2 * at), "unsteady");
+        // Some ten standard errors, and five.
+        check(&hump(30.0, 0.1), "unsteady");
+        check(&hump(30.0, 0.2), "unknown");
+    }
+
+    #[test]
+    fn a_standard_error_is_that_of_seconds_within_rounds() {
+        // 60 squares of 10, over 55 degrees of freedom and 12 seconds.
+        let error = Rounds::of(&minute(0.1, |_| 100.0)).map(|rounds| rounds.error);
+        let expected = (60.0 * 100.0 / 55.0 / 12.0_f64).sqrt();
+        assert!(
+            error.is_some_and(|error| (error - expected).abs() < 1e-9),
+            "{error:?}"
+        );
+    }
+
+    #[test]
+    fn what_makes_no_whole_round_is_left_out_at_the_start() {
+        let start = [vec![900.0; 4], vec![100.0; 30]].concat();
+        check(&start, "steady");
+        assert_eq!(Rounds::of(&start).map(|rounds| rounds.error), Some(0.0));
+    }
+
     #[test]
     fn rounds_are_of_six_seconds_or_more() {
         assert!(Rounds::of(&[1.0; 29]).is_none());
         assert_eq!(Rounds::of(&[1.0; 34]).map(|rounds| rounds.seconds), Some(6));
+    }
+
+    /// Uniform numbers from 0 to 1 (`SplitMix64`).
+    struct Chance(u64);
+
+    impl Chance {
+        fn uniform(&mut self) -> f64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        }
+
+        /// Of variance 1 and nearly normal: the sum of twelve, less their mean.
+        fn normal(&mut self) -> f64 {
+            (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+        }
+
+        /// So many seconds of a course from 0 to 1, each of which keeps a part of what the one before was above or below it.
+        fn seconds(
+            &mut self,
+            count: usize,
+            (scatter, alike): (f64, f64),
+            course: impl Fn(f64) -> f64,
+        ) -> Vec<f64> {
+            let mut state = self.normal();
+            let seconds = (0..count).map(|second| {
+                state = alike * state + (1.0 - alike * alike).sqrt() * self.normal();
+                let at = second as f64 / (count - 1) as f64;
+                (course(at) * (1.0 + scatter * state)).max(0.0)
+            });
+            seconds.collect()
+        }
+    }
+
+    /// Percent of 1,000 runs of such seconds that are told to be unsteady.
+    fn told(count: usize, of: (f64, f64), course: impl Fn(f64) -> f64) -> f64 {
+        let mut chance = Chance(7);
+        let runs = (0..1000).filter(|_| {
+            let seconds = chance.seconds(count, of, &course);
+            Rounds::of(&seconds).is_some_and(|it| !it.is_steady() && !it.may_be_chance())
+        });
+        runs.count() as f64 / 10.0
+    }
+
+    #[test]
+    fn seconds_that_depend_on_each_other_are_no_change() {
+        for count in [30, 34, 60, 120, 300] {
+            for scatter in [0.05, 0.1, 0.2, 0.4] {
+                for alike in [0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8] {
+                    let percent = told(count, (scatter, alike), |_| 1000.0);
+                    let most = if alike == 0.0 { 0.1 } else { 5.0 };
+                    assert!(
+                        percent <= most,
+                        "{percent} % of {count} s, scatter {scatter}, correlation {alike}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_trend_is_told_from_seconds_that_depend_on_each_other() {
+        // Up to 9 % in all are within the bounds.
+        let falls = |share: f64| move |at: f64| 1000.0 * (1.0 + share * (0.5 - at));
+        let wave = |at: f64| 1000.0 * (1.0 + 0.2 * (at * std::f64::consts::TAU).sin());
+        for alike in [0.0, 0.4, 0.8] {
+            let least = |percent: f64, least: f64| {
+                assert!(percent >= least, "{percent} % at a correlation of {alike}");
+            };
+            least(told(60, (0.02, alike), falls(0.2)), 98.0);
+            least(told(120, (0.02, alike), falls(0.2)), 99.0);
+            least(told(300, (0.05, alike), falls(0.2)), 95.0);
+            least(told(30, (0.02, alike), falls(0.4)), 98.0);
+            least(told(60, (0.05, alike), falls(0.4)), 85.0);
+            least(told(60, (0.02, alike), wave), 98.0);
+            least(told(60, (0.0, alike), falls(0.2)), 100.0);
+            least(-told(60, (0.001, alike), falls(0.09)), 0.0);
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! Checks of several hosts: those of each, and whether all were there, at one time.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use fathom_units::Nanos;
 
 use super::fit::is_partial;
-use super::{HostPart, MissingHost};
-use crate::checks::check;
-use crate::{Check, HostsRecord, StageRecord};
+use super::{HostPart, MissingHost, workload};
+use crate::checks::{LEAST_SAMPLES, SAMPLES, check, samples_of};
+use crate::{Check, DirectionRecord, HostsRecord, StageRecord, TotalRecord};
 
 /// Starts further apart than this share of the time measured leave the first and last part of it to some hosts alone.
 const SKEW_MOST: f64 = 0.01;
@@ -24,7 +26,11 @@ pub(super) fn merged(
             ids.push(&check.id);
         }
     }
-    let mut checks: Vec<Check> = ids.into_iter().map(|id| of_hosts(parts, id)).collect();
+    let of_id = |id: &str| match id {
+        SAMPLES => samples(parts, stages),
+        id => of_hosts(parts, id),
+    };
+    let mut checks: Vec<Check> = ids.into_iter().map(of_id).collect();
     checks.extend([all_hosts(parts, missing, stages), start_skew(stages)]);
     checks
 }
@@ -62,6 +68,52 @@ fn of_hosts(parts: &[HostPart], id: &str) -> Check {
         evidence,
         remedy: first.map(|check| check.remedy.clone()).unwrap_or_default(),
     }
+}
+
+/// Percentiles are read from the histograms of all hosts, so what all did together must be enough.
+fn samples(parts: &[HostPart], stages: &[StageRecord]) -> Check {
+    let count = |ways: [&Option<DirectionRecord>; 3]| {
+        ways.map(|way| way.as_ref().map_or(0, |figures| figures.ios))
+    };
+    let of_total = |total: &TotalRecord| count([&total.read, &total.write, &total.trim]);
+    let of_stages = stages
+        .iter()
+        .map(|stage| (stage.name.clone(), of_total(&stage.total)));
+    let together = reported_together(parts);
+    let of_jobs = stages.iter().flat_map(|stage| {
+        let mut jobs: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+        for job in (stage.jobs.iter()).filter(|job| !together.contains(&job.name.as_str())) {
+            let sums = jobs.entry(&job.name).or_default();
+            let own = count([&job.read, &job.write, &job.trim]);
+            sums.iter_mut().zip(own).for_each(|(sum, ios)| *sum += ios);
+        }
+        let named = |(job, sums)| (format!("{job} in {}", stage.name), sums);
+        jobs.into_iter().map(named).collect::<Vec<_>>()
+    });
+    let hosts = stages.iter().filter_map(|stage| stage.hosts.as_ref());
+    let few = hosts.flat_map(|hosts| &hosts.each).filter(|host| {
+        let mut counts = of_total(&host.total).into_iter();
+        counts.any(|ios| (1..LEAST_SAMPLES).contains(&ios))
+    });
+    let few: BTreeSet<&str> = few.map(|host| host.host.as_str()).collect();
+    let alone = match few.first() {
+        None => String::new(),
+        Some(host) if few.len() == 1 => format!("; fewer behind that of {host} alone"),
+        Some(_) => format!("; fewer behind those of {} hosts alone", few.len()),
+    };
+    let silent = format!("at least 1,000 I/Os of all hosts stand behind each p99{alone}");
+    samples_of(of_stages.chain(of_jobs), &silent)
+}
+
+/// Jobs whose figures are shown with those of others alone.
+fn reported_together(parts: &[HostPart]) -> BTreeSet<&str> {
+    let jobs = parts
+        .iter()
+        .flat_map(workload::stages)
+        .flat_map(|(_, jobs)| jobs);
+    jobs.filter(|job| job["group"]["together"] == true)
+        .filter_map(|job| job["name"].as_str())
+        .collect()
 }
 
 /// Hosts that are missing, or were ended before others were, and what is missing of them.

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::HostPart;
 use super::workload::{are_their_own, stages};
-use crate::{DirectionRecord, RunKind, SCHEMA, StageRecord};
+use crate::{DirectionRecord, Record, RunKind, SCHEMA, StageRecord};
 
 /// Why records cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -24,6 +24,14 @@ pub enum MergeError {
     SameHost {
         /// The host.
         host: String,
+    },
+    /// One run given twice.
+    #[error("the records of `{one}` and `{other}` are one and the same")]
+    SameRun {
+        /// A name that it was given.
+        one: String,
+        /// Another.
+        other: String,
     },
     /// A record that is merged already.
     #[error("the record of `{host}` is of several hosts already")]
@@ -95,6 +103,7 @@ impl MergeError {
         match self {
             Self::TooFew { .. } => "name a record of each host",
             Self::SameHost { .. } => "name the hosts: `fathom merge a=RECORD b=RECORD -o NEW`",
+            Self::SameRun { .. } => "name each host's own record: counts would be added up twice",
             Self::Merged { .. } => "name the records of the hosts themselves",
             Self::Schema { .. } => "merge with the version of Fathom that made it",
             Self::Kind { .. } => "predict the workload on a design that has all the machines",
@@ -122,11 +131,32 @@ pub(super) fn check(parts: &[HostPart], missing: usize) -> Result<(), MergeError
     for part in parts {
         check_alone(part)?;
     }
+    check_runs_differ(parts)?;
     check_stages(parts)?;
     for other in &parts[1..] {
         check_jobs(&parts[0], other)?;
     }
     Ok(())
+}
+
+/// No two runs measure the same to the nanosecond, on whatever machines. What measured nothing says nothing.
+fn check_runs_differ(parts: &[HostPart]) -> Result<(), MergeError> {
+    let has_measured = |part: &&HostPart| part.record.stages.iter().any(|it| it.measured_ns > 0);
+    let measured: Vec<&HostPart> = parts.iter().filter(has_measured).collect();
+    for (index, one) in measured.iter().enumerate() {
+        let mut others = measured[index + 1..].iter();
+        if let Some(other) = others.find(|other| is_same_run(&one.record, &other.record)) {
+            let (one, other) = (one.host.clone(), other.host.clone());
+            return Err(MergeError::SameRun { one, other });
+        }
+    }
+    Ok(())
+}
+
+fn is_same_run(one: &Record, other: &Record) -> bool {
+    one.started_unix_ns == other.started_unix_ns
+        && one.environment["hostname"] == other.environment["hostname"]
+        && one.stages == other.stages
 }
 
 fn check_alone(part: &HostPart) -> Result<(), MergeError> {

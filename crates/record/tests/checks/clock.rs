@@ -73,6 +73,34 @@ fn a_clock_that_is_quick_enough_is_not() {
     assert!(evidence.starts_with("not judged: "), "{evidence}");
 }
 
+/// Of several directions the quickest is looked at, by the half of it that is quicker.
+#[test]
+fn the_quickest_half_of_the_quickest_direction_counts() {
+    let (passed, evidence) = told(|run| {
+        let mut writes = OpStats::new(false, false);
+        writes.latency.record_many(10_000, 900_000);
+        writes.latency.record_many(50_000_000, 100_000);
+        run.results[0].workers[0].directions[1] = Some(writes);
+        run.clock = Some(clock("hpet", Nanos::new(1_200)));
+    });
+    assert!(!passed);
+    assert!(
+        evidence.ends_with("24 % of the median latency of writes, 10 µs"),
+        "{evidence}"
+    );
+    // More than all of it cannot go by.
+    let (_, evidence) = told(|run| {
+        let mut reads = OpStats::new(false, false);
+        reads.latency.record_many(1_000, 4_000_000);
+        run.results[0].workers[0].directions[0] = Some(reads);
+        run.clock = Some(clock("hpet", Nanos::new(1_200)));
+    });
+    assert!(
+        evidence.contains("2 of them 100 % of the median"),
+        "{evidence}"
+    );
+}
+
 /// Submission and completion told apart take one reading more: 3 × 1.8 µs of 100 µs, where 2 would be let go.
 #[test]
 fn what_is_told_apart_takes_one_reading_more() {

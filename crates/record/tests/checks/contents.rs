@@ -20,6 +20,7 @@ fn writes(run: &mut Run, reduced: Option<Reduced>) {
     run.targets[0].reducing = reduced.map(|what| Reducing {
         how: "a file system that does".to_owned(),
         what,
+        is_seen: true,
     });
 }
 
@@ -128,6 +129,43 @@ fn elsewhere_a_note_says_what_the_data_is() {
     assert_eq!(predicted, (true, String::new(), None));
 }
 
+/// zfs and VDO may have been told not to, and nobody can see it from outside.
+#[test]
+fn storage_that_may_make_less_of_it_is_not_judged() {
+    let unseen = |what: Option<Reduced>, kind: BufferContents| {
+        told(what, |run| {
+            contents(kind)(run);
+            run.targets[0].reducing.as_mut().unwrap().is_seen = false;
+        })
+    };
+    let (passed, evidence, note) = unseen(COMPRESSES, BufferContents::Zeroes);
+    assert!(passed);
+    assert_eq!(
+        evidence,
+        "not judged: 100 % of what was written to /tmp/a compresses, and it is on a file system that does"
+    );
+    assert!(note.is_some());
+    let (_, evidence, _) = unseen(COMPRESSES, BufferContents::RandomOnce);
+    assert!(
+        evidence.ends_with("is known to make less of that"),
+        "{evidence}"
+    );
+    let (_, evidence, _) = unseen(BOTH, BufferContents::RandomEachWrite);
+    assert_eq!(evidence, "what was written neither compresses nor repeats");
+    // What one target is on is seen.
+    let (passed, evidence, _) = told(COMPRESSES, |run| {
+        contents(BufferContents::Zeroes)(run);
+        let job = &mut run.workload.stages[0].jobs[0];
+        job.targets.push(job.targets[0].clone());
+        job.targets[1].place = fathom_workload::Place::Path("/tmp/b".to_owned());
+        let mut other = run.targets[0].clone();
+        other.path = "/tmp/b".to_owned();
+        run.targets[0].reducing.as_mut().unwrap().is_seen = false;
+        run.targets.push(other);
+    });
+    assert!(!passed && evidence.contains(" /tmp/b "), "{evidence}");
+}
+
 /// That is how such storage is rightly measured.
 #[test]
 fn shares_that_were_asked_for_pass() {
@@ -198,6 +236,63 @@ fn a_pattern_that_is_checked_compresses_too() {
         run.workload.stages[0].jobs[0].features.verify = Some(Box::new(verify));
     });
     assert!(!passed);
+}
+
+/// The place of the block stands in each, so that none is like another.
+#[test]
+fn a_long_random_pattern_with_offsets_neither_compresses_nor_repeats() {
+    let mut state = 1u32;
+    let random = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    });
+    let offsets = vec![fathom_workload::FormatAt(0)];
+    let long = Filling {
+        pattern: Pattern::new(random.take(4096).collect(), offsets),
+        ..Filling::default()
+    };
+    let (passed, evidence, _) = told(BOTH, filling(long));
+    assert!(passed, "{evidence}");
+    assert_eq!(evidence, "what was written neither compresses nor repeats");
+}
+
+/// Operations stand in place of writes, and write nothing.
+#[test]
+fn operations_on_files_write_nothing() {
+    let (_, evidence, note) = told(BOTH, |run| {
+        contents(BufferContents::Zeroes)(run);
+        run.workload.stages[0].jobs[0].features.operation = Some(FileOperation::Delete);
+    });
+    assert_eq!((evidence.as_str(), note), ("nothing was written", None));
+}
+
+/// Jobs that write alike are tried once; those that differ in a filling or a checked pattern alone are not alike.
+#[test]
+fn each_kind_of_data_is_tried() {
+    let beside = |change: fn(&mut fathom_workload::Job)| {
+        let (_, evidence, _) = told(BOTH, |run| {
+            let stage = &mut run.workload.stages[0];
+            let mut other = stage.jobs[0].clone();
+            other.name = "other".to_owned();
+            change(&mut other);
+            stage.jobs.push(other);
+            let mut worker = run.results[0].workers[0].clone();
+            worker.job = 1;
+            run.results[0].workers.push(worker);
+        });
+        evidence.split(' ').next().unwrap().to_owned()
+    };
+    assert_eq!(beside(|_| {}), "what");
+    assert_eq!(beside(|job| job.contents = BufferContents::Zeroes), "50");
+    let near_half = |share: &str| share.parse().is_ok_and(|it: u32| (40..=50).contains(&it));
+    let filled = beside(|job| job.features.filling = Some(Box::new(counting())));
+    assert!(near_half(&filled), "{filled}");
+    let checked = beside(|job| {
+        let mut verify = Verify::new(fathom_workload::Checksum::Crc32c);
+        verify.pattern = counting().pattern;
+        job.features.verify = Some(Box::new(verify));
+    });
+    assert!(near_half(&checked), "{checked}");
 }
 
 /// A tenth of the bytes, where one job of several writes little.

@@ -2,8 +2,8 @@
 
 use fathom_record::{IntervalStats, OverTimeRecord, SetStats, SteadyOutcome, StorageRecord};
 use fathom_workload::{
-    AccessLine, AfterFound, Checksum, Flow, Job, LatencyTarget, Replay, SteadyJudgement,
-    SteadyLimit, SteadyMetric, SteadyState, SyncPolicy, Validate, Verify,
+    AccessLine, AfterFound, Checksum, FileTask, FileWork, Flow, Job, LatencyTarget, Replay,
+    SteadyJudgement, SteadyLimit, SteadyMetric, SteadyState, SyncPolicy, Validate, Verify,
 };
 
 use super::*;
@@ -85,6 +85,34 @@ fn two_levels_of_a_rate_are_a_cliff() {
     });
 }
 
+/// Seconds count from the first I/O measured, whatever came before it in the stage.
+#[test]
+fn a_cliff_is_told_by_the_time_of_the_measurement() {
+    let [_, cliff] = told(RunKind::Run, |run| {
+        seconds(run, &two_levels());
+        let result = &mut run.results[0];
+        for interval in &mut result.intervals {
+            interval.at = interval.at.saturating_add(Nanos::from_secs(3));
+        }
+        result.workers[0].started = Nanos::from_secs(3);
+    });
+    let words = "reads: reads 8,000 IOPS for 37 s, ";
+    assert!(cliff.evidence.starts_with(words), "{cliff:?}");
+}
+
+#[test]
+fn each_direction_is_looked_at() {
+    let [_, cliff] = told(RunKind::Run, |run| {
+        seconds(run, &two_levels());
+        run.results[0].workers[0].directions.swap(0, 1);
+        for interval in &mut run.results[0].intervals {
+            interval.directions.swap(0, 1);
+        }
+    });
+    let words = "reads: writes 8,000 IOPS for 37 s, ";
+    assert!(cliff.evidence.starts_with(words), "{cliff:?}");
+}
+
 #[test]
 fn a_drift_is_no_steady_state() {
     check(Some("steady-state"), |run| seconds(run, &drift(8000, 6000)));
@@ -154,7 +182,48 @@ fn what_was_too_short_is_not_judged() {
         }
     };
     few(&[vec![3; 30], vec![1; 30]].concat());
+    few(&[vec![20; 20], vec![5; 19], vec![4; 1]].concat());
     few(&[]);
+    let [_, cliff] = told(RunKind::Run, |run| {
+        seconds(run, &[vec![20; 20], vec![5; 20]].concat());
+    });
+    assert!(!cliff.passed, "500 are enough: {cliff:?}");
+}
+
+/// Seconds that are left of 20 after `change`.
+#[track_caller]
+fn whole(expected: usize, change: impl FnOnce(&mut Run)) {
+    let [steady, _] = told(RunKind::Run, |run| {
+        seconds(run, &[4000; 20]);
+        change(run);
+    });
+    let words = format!("not judged: reads: {expected} whole seconds, and 30 are needed");
+    says(&steady, true, &words);
+}
+
+#[test]
+fn seconds_in_part_or_of_some_workers_are_left_out() {
+    let other = |started: u64, ended: u64| {
+        move |run: &mut Run| {
+            let mut second = run.results[0].workers[0].clone();
+            second.worker = 1;
+            second.started = Nanos::from_millis(started);
+            second.measured = Nanos::from_millis(ended - started);
+            run.results[0].workers.push(second);
+        }
+    };
+    whole(20, |_| {});
+    whole(18, other(0, 18_000));
+    whole(18, other(2_000, 20_000));
+    // Workers begin and end some milliseconds apart, and half a second is no such.
+    whole(20, other(10, 19_990));
+    whole(18, other(500, 19_500));
+    whole(20, |run| {
+        let mut last = run.results[0].intervals[19].clone();
+        (last.at, last.length) = (Nanos::from_millis(20_025), Nanos::from_millis(25));
+        run.results[0].intervals.push(last);
+        run.results[0].workers[0].measured = Nanos::from_millis(20_025);
+    });
 }
 
 /// In a stage with such a job no change of a rate says anything of the storage.
@@ -235,6 +304,10 @@ fn work_that_changes_by_itself_is_not_judged() {
     job("reads works on files", |job| {
         job.features.operation = Some(FileOperation::Stat(StatCall::Stat));
     });
+    job("reads works on files", |job| {
+        let work = FileWork::new(FileTask::Create);
+        job.features.file_work = Some(Box::new(work));
+    });
     job("reads reaches no storage", |job| {
         job.backend = Backend::Null;
     });
@@ -267,12 +340,14 @@ fn workers_are_judged_while_all_of_them_were_at_work() {
     unjudged(&words(37), with(0, 37));
     unjudged(&words(23), with(37, 23));
     unjudged(&words(0), with(0, 0));
+    unjudged(&words(53), with(0, 53));
     // What one did without the others at the end is left out.
     let all = told(RunKind::Run, |run| {
         seconds(run, &[vec![4000; 55], vec![1000; 5]].concat());
         with(0, 55)(run);
     });
-    assert!(all.iter().all(|check| check.passed), "{all:?}");
+    let is_judged = |check: &Check| check.passed && !check.evidence.contains("not judged");
+    assert!(all.iter().all(is_judged), "{all:?}");
 }
 
 #[test]
@@ -290,6 +365,22 @@ fn a_last_sync_is_no_level() {
         ..SyncPolicy::default()
     };
     assert_eq!(passed(at_end), [true, true]);
+    let on_close = SyncPolicy {
+        on_close: true,
+        ..SyncPolicy::default()
+    };
+    assert_eq!(passed(on_close), [true, true]);
+    let [_, cliff] = told(RunKind::Run, |run| {
+        seconds(run, &rates);
+        run.workload.stages[0].jobs[0].features.files.end_syncfs = true;
+    });
+    assert!(cliff.passed, "{cliff:?}");
+    // The second in which it began is none of the storage alone.
+    whole(15, |run| {
+        let rates = [vec![4000; 15], vec![900; 1], vec![0; 4]].concat();
+        seconds(run, &rates);
+        run.workload.stages[0].jobs[0].sync = at_end;
+    });
     // Without one it is storage that stands still.
     assert_eq!(passed(SyncPolicy::default()), [true, false]);
 }
@@ -323,15 +414,14 @@ fn each_stage_is_judged_by_itself() {
     says(&all[1], true, words);
 }
 
-#[test]
-fn credits_that_ran_out_are_named() {
+/// What is said of a cliff after 37 s in which this much is left of a disk's credits at the end of each second.
+fn with_credits(iops: impl Fn(u32) -> f64, bytes: impl Fn(u32) -> f64) -> Check {
     let [_, cliff] = told(RunKind::Predict, |run| {
         seconds(run, &two_levels());
         let course = OverTimeRecord {
             at_ns: (1..=60).map(|at| at * SECOND).collect(),
-            iops_credit_share: (1..=60u32)
-                .map(|at| 0.02 * (1.0 - f64::from(at.min(37)) / 37.0))
-                .collect(),
+            iops_credit_share: (1..=60).map(iops).collect(),
+            bytes_credit_share: (1..=60).map(bytes).collect(),
             ..OverTimeRecord::default()
         };
         let row = StorageRecord {
@@ -342,8 +432,34 @@ fn credits_that_ran_out_are_named() {
             .storage
             .insert("vm/data/disk1".to_owned(), row);
     });
-    let words = "; the IOPS credits of `vm/data/disk1` were used up";
-    assert!(cliff.evidence.ends_with(words), "{cliff:?}");
+    assert!(!cliff.passed, "{cliff:?}");
+    cliff
+}
+
+#[test]
+fn credits_that_ran_out_are_named() {
+    let falls = |at: u32| 0.02 * (1.0 - f64::from(at.min(37)) / 37.0);
+    let told = |check: &Check| {
+        let (_, credits) = check.evidence.split_once(" credits of `vm/data/disk1`")?;
+        let kind = check.evidence.split("; the ").nth(1)?.split(' ').next()?;
+        (credits == " were used up").then(|| kind.to_owned())
+    };
+    let cliff = with_credits(falls, |_| 1.0);
+    assert_eq!(told(&cliff).as_deref(), Some("IOPS"), "{cliff:?}");
+    let of_bytes = with_credits(|_| 1.0, falls);
+    assert_eq!(
+        told(&of_bytes).as_deref(),
+        Some("throughput"),
+        "{of_bytes:?}"
+    );
+    // In the second after the last of the first level they may have run out.
+    let later = with_credits(|at| falls(at.saturating_sub(1)), |_| 1.0);
+    assert!(told(&later).is_some(), "{later:?}");
+    // There was half of them left, or never any.
+    for iops in [|at: u32| 1.0 - f64::from(at) / 100.0, |_| 0.0] {
+        let other = with_credits(iops, |_| 1.0);
+        assert_eq!(told(&other), None, "{other:?}");
+    }
     assert!(cliff.remedy.contains("credits = \"empty\""), "{cliff:?}");
 }
 
