@@ -33,6 +33,7 @@ mod replay;
 mod self_tests;
 mod settings;
 mod short_files;
+mod skipping;
 mod table;
 mod targets;
 mod text;
