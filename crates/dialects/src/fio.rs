@@ -43,7 +43,7 @@ mod write;
 
 use fathom_diagnostics::Diagnostics;
 
-pub use command_line::output_file;
+pub use command_line::{output_file, output_words};
 pub use context::{FileStatus, Files, ReadContext, SystemFiles};
 pub use copy_tests::{COPY_SIZES, CopyKind, copy_names, copy_speed};
 pub use help::{command_help, engine_help, general_help, show_command};
