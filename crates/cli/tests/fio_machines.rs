@@ -55,11 +55,12 @@ fn several_machines_are_one_document() {
     let text = ours(
         folder.path(),
         &[
-            "--output-format=json+",
             "--client=sock:socket",
             "a.fio",
             "--client=sock:socket",
             "c.fio",
+            // There is one output, wherever it is spoken of.
+            "--output-format=json+",
         ],
     );
     let document: Value = serde_json::from_str(&text).unwrap();

@@ -33,6 +33,7 @@ mod replay;
 mod self_tests;
 mod settings;
 mod short_files;
+mod skipping;
 mod table;
 mod targets;
 mod text;
@@ -42,7 +43,7 @@ mod write;
 
 use fathom_diagnostics::Diagnostics;
 
-pub use command_line::output_file;
+pub use command_line::{output_file, output_words};
 pub use context::{FileStatus, Files, ReadContext, SystemFiles};
 pub use copy_tests::{COPY_SIZES, CopyKind, copy_names, copy_speed};
 pub use help::{command_help, engine_help, general_help, show_command};

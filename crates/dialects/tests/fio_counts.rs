@@ -378,6 +378,96 @@ fn bytes_are_appended_once() {
     std::fs::remove_file(path).expect("the file is there");
 }
 
+/// Passes by zones end within a zone that reaches past the end, and go round for ever where there is none.
+#[test]
+fn passes_by_zones_are_those_of_fio() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("zones.{}", std::process::id()));
+    let name = format!("--filename={}", path.display());
+    for options in [
+        "--rw=read --size=96k --zonesize=20k --zoneskip=8k --io_size=400k --loops=2",
+        "--rw=write --size=200k --zonesize=20k --io_size=400k --loops=2 --offset=16k",
+        "--rw=read --size=70k --zonesize=8k --zonerange=32k --io_size=150k --loops=3",
+        "--rw=write --size=20k --zonesize=16k --zonerange=8k --io_size=100k",
+    ] {
+        let options = format!("{options} --zonemode=strided");
+        for engine in ["psync", "libaio"] {
+            check(&[&format!("--ioengine={engine}"), &name], &options);
+            std::fs::remove_file(&path).expect("fio made the file");
+        }
+    }
+}
+
+/// Passes with gaps, or that go back over some bytes, end where no file has a place for the next I/O; `loops` and `io_size` say
+/// how many there are, and both how much they move at most.
+#[test]
+fn passes_with_gaps_are_those_of_fio() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("gaps.{}", std::process::id()));
+    let name = format!("--filename={}", path.display());
+    for (there, options) in [
+        (
+            0,
+            "--rw=write:12k --bs=16k --size=33k --io_size=300k --loops=3",
+        ),
+        (
+            64,
+            "--rw=write:16k --bs=16k --size=100k --io_size=300k --loops=3",
+        ),
+        (
+            0,
+            "--rw=write:16k --bs=4k --size=60k --io_size=96k --loops=2 --offset=32k --overwrite=1",
+        ),
+        (
+            0,
+            "--rw=write:-4k --bs=8k --size=128k --io_size=300k --loops=3",
+        ),
+        (
+            64,
+            "--rw=read:-8k --bs=16k --size=64k --io_size=256k --loops=2",
+        ),
+        (64, "--rw=read:-8k --bs=16k --size=64k --loops=2"),
+        (256, "--rw=write:-4k --bs=16k --size=33k --loops=3"),
+        (256, "--rw=read:12k --bs=8k --size=100k"),
+        (256, "--rw=read:4k --bs=16k --size=33k --loops=2"),
+        (64, "--rw=read:2k --bs=16k --size=60k --loops=3"),
+        (
+            0,
+            "--rw=write:12k --bs=4k --size=60k --io_size=48k --loops=2 --file_append=1",
+        ),
+        (
+            0,
+            "--rw=write:4k --bs=8k --size=33k --io_size=128k --loops=3 --file_append=1",
+        ),
+        (
+            256,
+            "--rw=write:8k --bs=4k --size=60k --io_size=32k --file_append=1",
+        ),
+        (
+            64,
+            "--rw=write:2k --bs=4k --size=64k --io_size=64k --loops=3 --file_append=1",
+        ),
+        (
+            64,
+            "--rw=write:16k --bs=16k --size=64k --io_size=64k --loops=3 --file_append=1",
+        ),
+        (
+            256,
+            "--rw=write:16k --bs=16k --size=128k --io_size=128k --file_append=1",
+        ),
+    ] {
+        for engine in ["psync", "libaio"] {
+            std::fs::write(&path, vec![0; there << 10])
+                .expect("the temporary directory is writable");
+            if there == 0 {
+                std::fs::remove_file(&path).expect("the file is there");
+            }
+            check(&[&format!("--ioengine={engine}"), &name], options);
+        }
+    }
+    std::fs::remove_file(&path).expect("the file is there");
+}
+
 /// File and offset of each I/O, as fio's `write_iolog` has them.
 fn order_of_fio(arguments: &[&str], log: &Path) -> Vec<(u32, u64)> {
     let run = Command::new("fio")

@@ -154,6 +154,24 @@ pub fn read(arguments: &[String], context: &ReadContext<'_>) -> (CommandLine, Di
     Reader::of(arguments).finish(context)
 }
 
+/// Words for what a command line says of where its output goes and how it is laid out, whatever else is wrong with it.
+pub fn output_words(arguments: &[String]) -> Vec<String> {
+    let output = Reader::of(arguments).line.output;
+    let formats = output.formats.iter().map(|format| match format {
+        OutputFormat::Normal => "normal",
+        OutputFormat::Json => "json",
+        OutputFormat::JsonPlus => "json+",
+        OutputFormat::Terse => "terse",
+    });
+    let formats: Vec<_> = formats.collect();
+    let mut words = vec![
+        format!("--output-format={}", formats.join(",")),
+        format!("--terse-version={}", output.terse_version),
+    ];
+    words.extend(output.file.map(|file| format!("--output={file}")));
+    words
+}
+
 /// The file that a command line sends its output to, whatever else is wrong with it.
 pub fn output_file(arguments: &[String]) -> Option<String> {
     Reader::of(arguments).line.output.file

@@ -11,9 +11,14 @@ use fathom_workload::{Backend, FileOperation, Growth, Job, Reserve};
 use super::settings::{Amount, Settings};
 
 /// Where `jobs` leave the ends of their files, by path; none where that makes no difference to a job of `settings`.
+///
+/// A job of all there is (`size=100%`) takes a file that a writer before it only makes longer for as long as that one's part is:
+/// fio refuses it, having looked before there was a file.
 pub fn ends<'a>(settings: &Settings, jobs: impl Iterator<Item = &'a Job>) -> BTreeMap<String, u64> {
     let mut ends = BTreeMap::new();
-    let (is_sized, is_placed) = (heeds_size(settings), heeds_place(settings));
+    let takes_all = settings.size == Amount::Percent(100) && settings.file_size.is_none();
+    let is_sized = heeds_size(settings) && !takes_all;
+    let is_placed = heeds_place(settings);
     for target in jobs
         .filter(|job| is_sized && gives_size(job) || is_placed && !is_sized)
         .flat_map(|job| &job.targets)

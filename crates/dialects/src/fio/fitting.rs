@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Bytes;
-use fathom_workload::Target;
+use fathom_workload::{Distribution, Target};
 
 use super::job::{block_range, smallest_block};
 use super::settings::{Amount, Settings};
@@ -71,6 +71,41 @@ pub fn check_share(
         format!("job `{name}`: {percent}% of its files is {all}, less than one block of {block}");
     let error = Diagnostic::error(message).hint("raise io_size= or size=, or lower bs=");
     diagnostics.push(match settings.location("io_size") {
+        Some(location) => error.at(location),
+        None => error,
+    });
+    None
+}
+
+/// Complains of a block that the job `name` is to go to (`random_distribution=sequence:`) and that one of `targets` does not
+/// have, as fio's development branch does when its job gets there. `None` after an error.
+pub fn check_sequence(
+    settings: &Settings,
+    name: &str,
+    targets: &[Target],
+    diagnostics: &mut Diagnostics,
+) -> Option<()> {
+    let shortest = targets.iter().filter_map(|target| target.length).min();
+    let Some(shortest) = shortest.filter(|_| settings.pattern.random) else {
+        return Some(());
+    };
+    let range = block_range(settings);
+    let used = (0..3).filter(|way| settings.pattern.directions[*way]);
+    let mut outside = used.filter_map(|way| {
+        let Distribution::Sequence { blocks, .. } = &settings.placement.distribution[way] else {
+            return None;
+        };
+        let there = shortest.get() / range[way].0.max(1);
+        let largest = blocks.iter().copied().max()?;
+        (u64::from(largest) >= there).then_some((largest, there))
+    });
+    let Some((largest, there)) = outside.next() else {
+        return Some(());
+    };
+    let message = format!("job `{name}`: there is no block {largest} in {shortest}");
+    let hint = format!("blocks are counted from 0 to {}", there.saturating_sub(1));
+    let error = Diagnostic::error(message).hint(hint);
+    diagnostics.push(match settings.location("random_distribution") {
         Some(location) => error.at(location),
         None => error,
     });

@@ -16,6 +16,7 @@ use super::placement::{
     zones,
 };
 use super::settings::{Amount, Settings, call_problem, pacing_problems};
+use super::skipping::bytes_of_passes;
 use super::table;
 use super::targets::share;
 use super::verify;
@@ -81,7 +82,8 @@ pub fn build(
     };
     let one_at_a_time = matches!(backend, Backend::Sync | Backend::Mmap);
     let (arrival, mix) = arrival(settings);
-    let (bytes, loops) = pass_bytes(settings, &targets);
+    let past_end = (features.placement.as_ref()).is_some_and(|rules| rules.past_end);
+    let (bytes, loops) = pass_bytes(settings, &targets, past_end);
     let calls = features.calls;
     let of_names = features.operation.is_some_and(FileOperation::is_of_names);
     Job {
@@ -233,7 +235,7 @@ fn most_ios(settings: &Settings) -> Option<u64> {
 }
 
 /// Bytes of one pass where they are not simply the targets' own, and the number of passes.
-fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
+fn pass_bytes(settings: &Settings, targets: &[Target], past_end: bool) -> (Option<Bytes>, u32) {
     // What conditions flash is one pass, and as long as that asks for.
     if settings.placement.conditioning.is_on {
         return (None, 1);
@@ -252,6 +254,9 @@ fn pass_bytes(settings: &Settings, targets: &[Target]) -> (Option<Bytes>, u32) {
         Amount::Bytes(bytes) => Some(bytes),
         Amount::Percent(percent) => total.map(|total| share(total, percent)),
     };
+    if let Some(bytes) = bytes_of_passes(settings, targets, io_size, past_end) {
+        return (Some(bytes), 1);
+    }
     let Some(io_size) = io_size else {
         let passes = if appends_once(settings) {
             1
@@ -363,7 +368,7 @@ fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64,
 }
 
 /// Whether I/Os in order leave something out, or random ones come in runs.
-fn skips(settings: &Settings) -> bool {
+pub fn skips(settings: &Settings) -> bool {
     settings.pattern_number.is_some() || settings.placement.backwards != 0
 }
 

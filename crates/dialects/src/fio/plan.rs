@@ -13,7 +13,7 @@ use super::command_line::CommandLine;
 use super::context::{Files, ReadContext};
 use super::ends::ends;
 use super::features;
-use super::fitting::{check_share, fitting};
+use super::fitting::{check_sequence, check_share, fitting};
 use super::input::{
     Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf, TraceMerge,
 };
@@ -574,7 +574,12 @@ fn unreadable(
     diagnostics: &mut Diagnostics,
 ) {
     let message = format!("job `{name}`: {option}: {error}");
-    let error = Diagnostic::error(message).hint("name a file that exists and can be read");
+    let hint = match error {
+        PatternError::Empty => "name a file that holds something",
+        PatternError::TooLong => "name a shorter file",
+        _ => "name a file that exists and can be read",
+    };
+    let error = Diagnostic::error(message).hint(hint);
     diagnostics.push(match settings.location(option) {
         Some(location) => error.at(location),
         None => error,
@@ -624,6 +629,7 @@ fn find_targets(
     }
     let (targets, past_end) = clone.whole_targets(files, diagnostics)?;
     check_share(clone.settings, clone.name, &targets, diagnostics)?;
+    check_sequence(clone.settings, clone.name, &targets, diagnostics)?;
     if clone.number == 0 {
         replay::warn_of_blanks(clone.settings, clone.name, &targets, diagnostics);
     }

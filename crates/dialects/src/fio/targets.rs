@@ -241,7 +241,12 @@ impl Clone<'_> {
             let (offset, Some(length)) = (target.offset.get(), target.length) else {
                 return false;
             };
-            let whole = length.get().checked_next_multiple_of(self.block());
+            // The last block of a walk with steps may begin anywhere in the part in use.
+            let whole = if self.has_steps() && !self.settings.pattern.random {
+                length.get().checked_add(self.block() - 1)
+            } else {
+                length.get().checked_next_multiple_of(self.block())
+            };
             let whole = whole.and_then(|whole| whole.checked_add(offset));
             let size = match files.status(target.place.path()) {
                 FileStatus::Regular(size) | FileStatus::Special(Some(size)) => size.get(),
@@ -254,15 +259,19 @@ impl Clone<'_> {
 
     /// Whether it makes a difference: a million files cost a million system calls.
     fn heeds_past_end(&self, targets: &[Target]) -> bool {
-        let settings = self.settings;
         let block = self.block();
         let odd = |target: &Target| {
             target
                 .length
                 .is_some_and(|length| !length.get().is_multiple_of(block))
         };
-        let steps = settings.pattern_number.is_some() || settings.placement.backwards != 0;
-        steps || targets.iter().any(odd)
+        self.has_steps() || targets.iter().any(odd)
+    }
+
+    /// Whether I/Os in order leave something out or go back over some, or random ones come in runs.
+    fn has_steps(&self) -> bool {
+        let settings = self.settings;
+        settings.pattern_number.is_some() || settings.placement.backwards != 0
     }
 
     /// Largest block of the directions in use.
@@ -277,7 +286,9 @@ impl Clone<'_> {
     fn round_up(&self, targets: &mut [Target], longer: &[bool]) {
         let block = self.block();
         let one_size = smallest_block(self.settings) == block;
-        if self.settings.pattern.random || !one_size {
+        // What is left out behind a block decides where the last one begins.
+        let begins_anywhere = self.has_steps() && longer.iter().all(|longer| *longer);
+        if self.settings.pattern.random || !one_size || begins_anywhere {
             return;
         }
         let longer = targets
@@ -428,7 +439,7 @@ impl Clone<'_> {
         let offset = offset.and_then(|(more, offset)| more.checked_add(offset));
         let offset = self.first_byte(&path, status, offset);
         let length = match (settings.size, file_size) {
-            (Amount::Percent(100), None) => None,
+            (Amount::Unset | Amount::Percent(100), None) => self.made_length(&path, status, offset),
             (Amount::Percent(percent), None) => Some(bytes_of(Amount::Percent(percent), known)),
             (amount, Some(size)) => {
                 let rest = size.saturating_sub(offset.unwrap_or(0));
@@ -438,7 +449,6 @@ impl Clone<'_> {
                     _ => rest,
                 })
             }
-            (Amount::Unset, None) => self.made_length(&path, status, offset),
             _ => length.filter(|length| *length > 0),
         };
         let length = self.shared(length, offset);
@@ -456,8 +466,7 @@ impl Clone<'_> {
             return None;
         };
         if file_size.is_some_and(|size| offset >= size) {
-            let message = "you need to specify valid offset=";
-            self.refuse(diagnostics, message, "it lies past the end of the file");
+            self.refuse_whole_file(diagnostics);
             return None;
         }
         let length = self.fitted(length, known.max(file_size), offset);
@@ -467,6 +476,18 @@ impl Clone<'_> {
             offset,
             length: length.map(Bytes::new),
         })
+    }
+
+    /// Complains of a file that ends where its part in use would begin.
+    fn refuse_whole_file(&self, diagnostics: &mut Diagnostics) {
+        let (message, hint) = if self.settings.placement.append {
+            let message = "the file is as long as `filesize` says: nothing is left to append";
+            (message, "raise filesize=, or leave it out and give size=")
+        } else {
+            let message = "you need to specify valid offset=";
+            (message, "it lies past the end of the file")
+        };
+        self.refuse(diagnostics, message, hint);
     }
 
     /// What is used of a file that earlier jobs make, or make longer; `None`: what exists.

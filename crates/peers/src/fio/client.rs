@@ -30,6 +30,7 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
     let clients = with_shared_words(with_lists(clients)?);
     let mut requests = Vec::new();
     let mut first: Option<FioInput> = None;
+    let shown = shared_output(common, &clients);
     for client in &clients {
         let address = Address::parse(&client.address).map_err(|problem| {
             Failure::new(
@@ -37,7 +38,8 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
                 format!("`--client={}`: {problem}", client.address),
             )
         })?;
-        let words: Vec<String> = common.iter().chain(&client.words).cloned().collect();
+        let words = common.iter().chain(&client.words).chain(&shown);
+        let words: Vec<String> = words.cloned().collect();
         let (input, request) = prepare(words)?;
         tell_warnings(&input.warnings, console);
         first.get_or_insert(input);
@@ -122,6 +124,16 @@ fn with_shared_words(mut clients: Vec<Client>) -> Vec<Client> {
     clients
 }
 
+/// Words for the one output that several clients have: as in fio it is as the last of all words about it say, behind whichever
+/// client they stand.
+fn shared_output(common: &[String], clients: &[Client]) -> Vec<String> {
+    if clients.len() < 2 {
+        return Vec::new();
+    }
+    let all = common.iter().chain(clients.iter().flat_map(|it| &it.words));
+    fio::output_words(&all.cloned().collect::<Vec<_>>())
+}
+
 /// Reads what a client's words name, without a look at this machine's storage: the jobs run on another.
 fn prepare(words: Vec<String>) -> Result<(FioInput, Request), Failure> {
     let files = Recorded(RefCell::new(Vec::new()));
@@ -165,6 +177,22 @@ impl Files for Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_output_of_several_clients_is_one() {
+        let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect();
+        let client = |own: &[&str]| Client {
+            address: "a".to_owned(),
+            words: words(own),
+        };
+        let first = client(&["x.fio", "--output-format=terse"]);
+        let last = client(&["y.fio", "--output-format=json+", "--output=z"]);
+        let common: Vec<String> = words(&["--minimal"]);
+        let shown = shared_output(&common, &[first.clone(), last]);
+        let expected = ["--output-format=json+", "--terse-version=3", "--output=z"];
+        assert_eq!(shown, expected);
+        assert_eq!(shared_output(&common, &[first]), [""; 0]);
+    }
 
     #[test]
     fn words_behind_several_clients_are_for_all_of_them() {

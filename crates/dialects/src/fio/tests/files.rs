@@ -252,6 +252,54 @@ fn appending_heeds_no_offset() {
     assert_eq!(parts(&with_file("x", 4096), &append), [part(4096)]);
 }
 
+/// fio's job has nothing to do in such a file, or fails.
+#[test]
+fn a_file_of_its_filesize_is_not_appended_to() {
+    let append = [
+        "--name=a",
+        "--filename=x",
+        "--rw=write",
+        "--filesize=64k",
+        "--file_append=1",
+    ];
+    let part = |offset, length| ("x".to_owned(), offset, Some(length));
+    assert_eq!(parts(&with_file("x", 4096), &append), [part(4096, 61_440)]);
+    let refused = read_in(&with_file("x", 65_536), &append).expect_err("nothing is left");
+    let message = "job `a`: the file is as long as `filesize` says: nothing is left to append";
+    let found: Vec<_> = refused.0.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(found, [message]);
+}
+
+/// All of a file that a writer before it makes longer is what that one writes, whether its space is reserved or not; what is there
+/// counts where it is more.
+#[test]
+fn all_of_a_file_ends_where_a_writer_before_leaves_it() {
+    let words = |fallocate: &'static str| {
+        let first = [
+            "--name=w",
+            "--filename=x",
+            "--rw=write",
+            "--size=64k",
+            fallocate,
+        ];
+        [
+            &first[..],
+            &["--name=r", "--stonewall", "--filename=x", "--size=100%"],
+        ]
+        .concat()
+    };
+    for fallocate in ["--fallocate=none", "--fallocate=keep", "--fallocate=native"] {
+        let of_reader = |files: &Memory| parts(files, &words(fallocate))[1].2;
+        assert_eq!(of_reader(&Memory::default()), Some(65_536), "{fallocate}");
+        assert_eq!(
+            of_reader(&with_file("x", 4096)),
+            Some(65_536),
+            "{fallocate}"
+        );
+        assert_eq!(of_reader(&with_file("x", 1 << 20)), None, "{fallocate}");
+    }
+}
+
 /// A file without a size is written until there is no room.
 #[test]
 fn a_file_that_fills_its_file_system_has_no_end() {

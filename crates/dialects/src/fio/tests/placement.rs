@@ -87,6 +87,10 @@ fn wrong_placements_and_contents_are_refused() {
         &["job `j`: `zoneskip` leads backwards, into the zone before, which is not carried"],
     );
     check_error(
+        "[j]\nsize=64k\nrw=randread\nrandom_distribution=sequence:2,16\n",
+        &["job `j`: there is no block 16 in 64 KiB"],
+    );
+    check_error(
         "[j]\nsize=1m\nbuffer_pattern='absent'\n",
         &["job `j`: buffer_pattern: `absent`: entity not found"],
     );
@@ -94,6 +98,23 @@ fn wrong_placements_and_contents_are_refused() {
         "[j]\nsize=1m\npercentage_sequential=50\n",
         &["option `percentage_sequential` was withdrawn from fio"],
     );
+}
+
+/// What is wrong with a pattern's file decides what is to be done about it.
+#[test]
+fn what_to_do_about_a_file_of_a_pattern_is_told() {
+    let mut files = Memory::default();
+    files.texts.insert("empty".to_owned(), String::new());
+    for (name, hint) in [
+        ("empty", "name a file that holds something"),
+        ("absent", "name a file that exists and can be read"),
+    ] {
+        let option = format!("--buffer_pattern='{name}'");
+        let words = ["--name=j", "--size=1m", "--rw=write", option.as_str()];
+        let errors = read_in(&files, &words).expect_err("there is no pattern");
+        let hints: Vec<_> = errors.0.iter().map(|it| it.hint.as_deref()).collect();
+        assert_eq!(hints, [Some(hint)], "{name}");
+    }
 }
 
 #[test]
