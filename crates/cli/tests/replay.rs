@@ -132,11 +132,14 @@ fn figure(record: &Value, way: &str, path: &str) -> f64 {
     found.unwrap_or_else(|| panic!("{way} {path}: {of}"))
 }
 
-fn ios(record: &Value) -> (f64, f64) {
-    (
-        figure(record, "read", "/ios"),
-        figure(record, "write", "/ios"),
-    )
+/// A figure that counts.
+fn count(record: &Value, way: &str, path: &str) -> u64 {
+    figure(record, way, path) as u64
+}
+
+fn ios(record: &Value) -> (u64, u64) {
+    let ios = |way| count(record, way, "/ios");
+    (ios("read"), ios("write"))
 }
 
 fn measured_ms(record: &Value) -> f64 {
@@ -247,9 +250,9 @@ fn a_block_device_gets_what_the_trace_wrote() {
     let destroy = format!("--destroy-data={}", disk.name());
     let words = [&words[..], &[&destroy]].concat();
     let replayed = record(home, &words, 0);
-    assert_eq!(ios(&replayed), (50.0, 150.0));
-    assert_eq!(figure(&replayed, "write", "/bytes"), 150.0 * 4096.0);
-    assert_eq!(figure(&replayed, "trim", "/ios"), 1.0);
+    assert_eq!(ios(&replayed), (50, 150));
+    assert_eq!(count(&replayed, "write", "/bytes"), 150 * 4096);
+    assert_eq!(count(&replayed, "trim", "/ios"), 1);
     let measured = measured_ms(&replayed);
     assert!((398.0..1500.0).contains(&measured), "{measured}");
     system("sync", &[]);
@@ -278,9 +281,9 @@ fn a_trace_of_fio_is_replayed_at_any_speed() {
     let output = fio.args(job.split_whitespace()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let log = std::fs::read_to_string(home.join("log")).unwrap();
-    let of = |word: &str| log.lines().filter(|line| line.contains(word)).count() as f64;
+    let of = |word: &str| log.lines().filter(|line| line.contains(word)).count() as u64;
     let counted = (of(" read "), of(" write "));
-    assert!(counted.0 > 50.0 && counted.1 > 50.0, "{counted:?}");
+    assert!(counted.0 > 50 && counted.1 > 50, "{counted:?}");
     let times = log
         .lines()
         .filter(|line| line.contains(" read ") || line.contains(" write "));
@@ -338,7 +341,7 @@ fn a_target_that_is_too_slow_is_told() {
     let words = ["replay", "t.csv", "--to", &uri];
     let replayed = record(home, &words, 0);
     assert!(failed(&replayed).contains(&"schedule-lag"), "{replayed:#}");
-    assert_eq!(figure(&replayed, "read", "/ios"), 600.0);
+    assert_eq!(count(&replayed, "read", "/ios"), 600);
     let measured = measured_ms(&replayed);
     assert!((2900.0..4500.0).contains(&measured), "{measured}");
     let p99 = figure(&replayed, "read", "/response_ns/p99") / 1e6;
@@ -368,7 +371,7 @@ fn names_go_to_their_own_targets() {
     }
     let words = ["replay", "log", "--to", "hm.0=a", "--to", "hm.1=new"];
     let replayed = record(home, &words, 0);
-    assert_eq!(ios(&replayed), (2.0, 1.0));
+    assert_eq!(ios(&replayed), (2, 1));
     let jobs = replayed["stages"][0]["jobs"].as_array().unwrap();
     let jobs: Vec<&str> = jobs
         .iter()
@@ -383,12 +386,12 @@ fn names_go_to_their_own_targets() {
     assert!(stderr.contains("--overwrite"), "{stderr}");
     assert_eq!(std::fs::read(home.join("b")).unwrap(), [7; 16_384]);
     let words = ["replay", "log", "--to", "a", "--leave-out", "hm.1"];
-    assert_eq!(figure(&record(home, &words, 0), "read", "/ios"), 2.0);
+    assert_eq!(count(&record(home, &words, 0), "read", "/ios"), 2);
     let blkparse = "  8,0    1        1     0.000000000   697  Q   R 8 + 8 [x]\n\
                     \x20 8,0    1        2     0.100000000   697  Q   R 16 + 8 [x]\nCPU0 (sda):\n";
     std::fs::write(home.join("log"), blkparse).unwrap();
     let words = ["replay", "log", "--to", "a"];
-    assert_eq!(figure(&record(home, &words, 0), "read", "/ios"), 2.0);
+    assert_eq!(count(&record(home, &words, 0), "read", "/ios"), 2);
     let mut binary = Vec::new();
     for (time, sector) in [(5_000_u64, 0_u64), (50_000_000, 8)] {
         binary.extend((0x6561_7400_u32 | 7).to_ne_bytes());
@@ -400,7 +403,7 @@ fn names_go_to_their_own_targets() {
         }
     }
     std::fs::write(home.join("log"), binary).unwrap();
-    assert_eq!(figure(&record(home, &words, 0), "read", "/ios"), 2.0);
+    assert_eq!(count(&record(home, &words, 0), "read", "/ios"), 2);
     // Predicted on volumes of other names.
     std::fs::write(home.join("log"), msr).unwrap();
     let design = device("latency = { median = '1ms', p99 = '2ms' }")
@@ -412,7 +415,7 @@ fn names_go_to_their_own_targets() {
     assert!(stderr.contains("--map NAME=VOLUME"), "{stderr}");
     let maps = ["--map", "hm.0=ram", "--map", "hm.1=other"];
     let predicted = record(home, &[&words[..], &maps].concat(), 0);
-    assert_eq!(ios(&predicted), (2.0, 1.0));
+    assert_eq!(ios(&predicted), (2, 1));
 }
 
 /// What is wrong is told with what to do, before any I/O.
@@ -470,7 +473,7 @@ fn what_is_wrong_is_told() {
         assert!(!home.join("x").exists(), "{words:?}");
     }
     let replayed = record(home, &["replay", "odd", "--to", "x", "--buffered"], 0);
-    assert_eq!(figure(&replayed, "read", "/ios"), 1.0);
+    assert_eq!(count(&replayed, "read", "/ios"), 1);
     let words = ["replay", "one", "--to", "y", "--dry-run"];
     let (stdout, _) = expect_code(home, &words, 0);
     assert!(stdout.contains("files = [\"a\"]"), "{stdout}");
@@ -492,7 +495,7 @@ fn an_interrupted_replay_tells_what_was_done() {
         );
     }
     std::fs::write(home.join("t.csv"), text).unwrap();
-    std::fs::write(home.join("file"), [1; 32_768]).unwrap();
+    std::fs::write(home.join("file"), vec![1; 32_768]).unwrap();
     let words = ["replay", "t.csv", "--to", "file", "--json", "-q"];
     let mut command = fathom(home);
     command.args(words).stdout(Stdio::piped());

@@ -1,5 +1,10 @@
 //! The workspace's test programs: built by cargo, run from here, since cargo runs them one after another only.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long a test program took is the chore's own time, not an I/O's"
+)]
+
 use std::fmt;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -151,7 +156,8 @@ pub fn run(programs: Vec<Program>, environment: &[(&str, &str)]) -> Result<(), S
         println!("\n== {program}");
         let began = Instant::now();
         let status = program.command(environment).status();
-        println!("== {:.1} s", began.elapsed().as_secs_f64());
+        let took = began.elapsed().as_secs_f64();
+        println!("== {took:.1} s");
         if !status.is_ok_and(|status| status.success()) {
             failed.push(program.to_string());
         }
