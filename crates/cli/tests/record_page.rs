@@ -169,11 +169,15 @@ fn records(home: &Path) -> Vec<Value> {
         serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{command}: {error}"))
     });
     let mut records = Vec::from(printed);
-    std::fs::write(home.join("one.json"), records[0].to_string()).expect("the folder takes files");
+    let mut other = records[0].clone();
+    other["environment"]["hostname"] = "another".into();
+    for (name, record) in [("one.json", &records[0]), ("other.json", &other)] {
+        std::fs::write(home.join(name), record.to_string()).expect("the folder takes files");
+    }
     let words = [
         "merge",
         "a=one.json",
-        "b=one.json",
+        "b=other.json",
         "--json",
         "-o",
         "all.json",

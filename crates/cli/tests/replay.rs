@@ -480,6 +480,29 @@ fn what_is_wrong_is_told() {
     assert!(!home.join("y").exists());
 }
 
+/// Where nothing has come for a while, that is part of what was measured.
+#[test]
+fn a_replay_that_is_interrupted_in_a_silence_has_measured_it() {
+    let folder = disk_folder();
+    let home = folder.path();
+    let text = format!(
+        "{HEADER}0,a,read,0,4096,1,1,\n{},a,read,0,4096,1,1,\n",
+        60_000 * MS
+    );
+    std::fs::write(home.join("t.csv"), text).unwrap();
+    std::fs::write(home.join("file"), vec![1; 32_768]).unwrap();
+    let words = ["replay", "t.csv", "--to", "file", "--json", "-q"];
+    let mut command = fathom(home);
+    let child = command.args(words).stdout(Stdio::piped()).spawn().unwrap();
+    sleep_until(Clock::now() + Nanos::from_millis(2000));
+    system("kill", &["-INT", &child.id().to_string()]);
+    let output = child.wait_with_output().unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(count(&told, "read", "/ios"), 1);
+    let rate = figure(&told, "read", "/iops");
+    assert!((0.4..2.0).contains(&rate), "{rate}");
+}
+
 /// Ctrl-C keeps what was done.
 #[test]
 fn an_interrupted_replay_tells_what_was_done() {

@@ -186,7 +186,31 @@ fn attach(file: &Path) -> Result<String, AttachError> {
         let why = String::from_utf8_lossy(&made.stderr);
         return Err(failed(why.trim().to_owned()));
     }
-    Ok(String::from_utf8_lossy(&made.stdout).trim().to_owned())
+    let device = String::from_utf8_lossy(&made.stdout).trim().to_owned();
+    let name = device.trim_start_matches("/dev/");
+    if let Err(why) = pass_flushes_on(&Path::new("/sys/block").join(name)) {
+        let _ = detach(&device);
+        return Err(failed(format!("{device} passes no flushes on: {why}")));
+    }
+    Ok(device)
+}
+
+/// Has a device, by its folder of the kernel's, pass on what file systems flush: a loop device keeps what somebody set for the
+/// file that it had before, and at `write through` nothing is ever flushed.
+fn pass_flushes_on(device: &Path) -> io::Result<()> {
+    const PASSES: &str = "write back";
+    let setting = device.join("queue/write_cache");
+    let passes = || Ok::<_, io::Error>(fs::read_to_string(&setting)?.trim() == PASSES);
+    let is_read_only = fs::read_to_string(device.join("ro"))?.trim() == "1";
+    if is_read_only || passes()? {
+        return Ok(());
+    }
+    fs::write(&setting, PASSES)?;
+    if passes()? {
+        return Ok(());
+    }
+    let stays = format!("`{}` does not become `{PASSES}`", setting.display());
+    Err(io::Error::other(stays))
 }
 
 /// The file of a block device that stands in a folder of the kernel's; `None`: it is no loop device with a file.
@@ -265,6 +289,24 @@ pub(crate) fn detach(device: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_flushed_is_passed_on() {
+        for (read_only, before, after) in [
+            ("0\n", "write through\n", "write back"),
+            ("0\n", "write back\n", "write back\n"),
+            ("1\n", "write through\n", "write through\n"),
+        ] {
+            let device = tempfile::tempdir().unwrap();
+            let setting = device.path().join("queue/write_cache");
+            fs::create_dir(device.path().join("queue")).unwrap();
+            fs::write(&setting, before).unwrap();
+            fs::write(device.path().join("ro"), read_only).unwrap();
+            pass_flushes_on(device.path()).unwrap();
+            assert_eq!(fs::read_to_string(&setting).unwrap(), after);
+        }
+        assert!(pass_flushes_on(Path::new("/sys/block/none")).is_err());
+    }
 
     #[test]
     fn devices_that_cannot_be_ours_are_asked_nothing() {

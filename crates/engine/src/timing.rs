@@ -216,11 +216,17 @@ impl Boundaries {
         Some(Box::new(self.windows.take()?.windows))
     }
 
-    /// Until when a worker has measured that ended for `reason`: where time ended it, to the end of its time at least,
-    /// however long nothing had come by then.
-    pub(crate) fn measured_until(&self, reason: EndReason, last_completion: Nanos) -> Nanos {
+    /// Until when a worker has measured that ended for `reason` at `now`: where time ended it, to the end of its time at least,
+    /// and where it was stopped to that moment, however long nothing had come by then.
+    pub(crate) fn measured_until(
+        &self,
+        reason: EndReason,
+        last_completion: Nanos,
+        now: Nanos,
+    ) -> Nanos {
         match reason {
             EndReason::Time if self.run_end < Nanos::MAX => last_completion.max(self.run_end),
+            EndReason::Interrupted => last_completion.max(now.min(self.run_end)),
             _ => last_completion,
         }
     }

@@ -328,6 +328,10 @@ impl LittlesLaw {
     }
 
     fn off(&self) -> f64 {
+        // Storage that takes no time has nothing outstanding.
+        if self.latency == self.outstanding {
+            return 0.0;
+        }
         (self.latency as f64 / self.outstanding.max(1) as f64 - 1.0).abs()
     }
 

@@ -523,6 +523,15 @@ fn predicted_figures_that_contradict_each_other_are_told() {
         run.results[0].workers[0].outstanding_ns = 4012 * u128::from(SECOND) / 100;
     };
     check_of(RunKind::Predict, None, within);
+    // Storage that answers at once has nothing outstanding, which is no contradiction.
+    check_of(RunKind::Predict, Some("achieved-depth"), |run| {
+        let worker = &mut run.results[0].workers[0];
+        worker.outstanding_ns = 0;
+        let reads = worker.directions[0].as_mut().expect("it reads");
+        let mut at_once = fathom_stats::Histogram::new();
+        (0..reads.latency.count()).for_each(|_| at_once.record(0));
+        reads.latency = at_once;
+    });
     // I/Os of up to 200 ms were in flight when warm-up ended.
     check_of(RunKind::Predict, None, |run| {
         hundredth(run);

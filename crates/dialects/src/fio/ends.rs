@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use fathom_units::Bytes;
 use fathom_workload::{Backend, FileOperation, Growth, Job, Reserve};
 
 use super::settings::{Amount, Settings};
@@ -23,7 +22,8 @@ pub fn ends<'a>(settings: &Settings, jobs: impl Iterator<Item = &'a Job>) -> BTr
         .filter(|job| is_sized && gives_size(job) || is_placed && !is_sized)
         .flat_map(|job| &job.targets)
     {
-        let end = target.offset.get() + target.length.map_or(0, Bytes::get);
+        // What uses all there is leaves it as it is.
+        let end = target.length.map_or(0, |it| target.offset.get() + it.get());
         if end > 0 {
             let known: &mut u64 = ends.entry(target.place.path().to_owned()).or_default();
             *known = end.max(*known);

@@ -16,7 +16,7 @@ use super::placement::{
     zones,
 };
 use super::settings::{Amount, Settings, call_problem, pacing_problems};
-use super::skipping::bytes_of_passes;
+use super::skipping::passes;
 use super::table;
 use super::targets::share;
 use super::verify;
@@ -254,8 +254,8 @@ fn pass_bytes(settings: &Settings, targets: &[Target], past_end: bool) -> (Optio
         Amount::Bytes(bytes) => Some(bytes),
         Amount::Percent(percent) => total.map(|total| share(total, percent)),
     };
-    if let Some(bytes) = bytes_of_passes(settings, targets, io_size, past_end) {
-        return (Some(bytes), 1);
+    if let Some(passes) = passes(settings, targets, io_size, past_end) {
+        return passes;
     }
     let Some(io_size) = io_size else {
         let passes = if appends_once(settings) {

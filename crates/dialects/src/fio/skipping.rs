@@ -56,14 +56,15 @@ fn ios_by_zones(block: u64, zones: ZoneStride, (base, end): (u64, u64)) -> Optio
     (in_last < reach).then(|| whole.saturating_mul(each).saturating_add(in_last / block))
 }
 
-/// Bytes of all passes over `targets`, which go on past the parts in use if `past_end` says so; `io_size` is that of a pass
-/// where one is given. `None`: a job without such steps, or one whose passes depend on more than these.
-pub fn bytes_of_passes(
+/// Bytes of all passes over `targets`, which go on past the parts in use if `past_end` says so, and the number of passes that
+/// have so many; `io_size` is that of a pass where one is given. Passes that end where their targets do have no bytes of their
+/// own. `None`: a job without such steps, or one whose passes depend on more than these.
+pub fn passes(
     settings: &Settings,
     targets: &[Target],
     io_size: Option<u64>,
     past_end: bool,
-) -> Option<Bytes> {
+) -> Option<(Option<Bytes>, u32)> {
     let mut ways = (0..3).filter(|way| settings.pattern.directions[*way]);
     let (Some(way), None) = (ways.next(), ways.next()) else {
         return None;
@@ -120,7 +121,7 @@ pub fn bytes_of_passes(
         io_size,
         of_pass,
     };
-    Some(Bytes::new(passes.bytes(settings)))
+    Some(passes.bytes(settings))
 }
 
 /// The passes of a job.
@@ -134,8 +135,8 @@ struct Passes {
 }
 
 impl Passes {
-    /// Bytes of all of them.
-    fn bytes(&self, settings: &Settings) -> u64 {
+    /// Bytes of all of them, and how often.
+    fn bytes(&self, settings: &Settings) -> (Option<Bytes>, u32) {
         let block = self.block;
         let whole = |bytes: u64| bytes.max(1).div_ceil(block).saturating_mul(block);
         let size = match settings.size {
@@ -157,7 +158,13 @@ impl Passes {
         } else {
             loops.max(self.io_size.map_or(0, left))
         };
-        most.min(each.saturating_mul(passes))
+        let all = each.saturating_mul(passes);
+        // fio looks for one more I/O where a pass ends so, and syncs before.
+        let ends_by_itself = self.of_pass == Some(each) && all <= most && self.io_size.is_none();
+        match u32::try_from(passes) {
+            Ok(passes) if ends_by_itself => (None, passes),
+            _ => (Some(Bytes::new(most.min(all))), 1),
+        }
     }
 }
 

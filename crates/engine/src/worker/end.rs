@@ -17,6 +17,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     )]
     pub(super) fn finish(mut self: Box<Self>) -> Finished {
         let mut leftover = Leftover::default();
+        let ended_at = self.clock.now();
         let syncs = self.syncs_at_end();
         if S::HOOKS {
             if syncs {
@@ -34,9 +35,9 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         if syncs {
             self.sync_all_targets();
         }
-        let until = self
-            .boundaries
-            .measured_until(self.stats.ended, self.last_completion);
+        let until =
+            self.boundaries
+                .measured_until(self.stats.ended, self.last_completion, ended_at);
         if self.measuring {
             self.stats.windows = self.boundaries.take_windows();
             self.stats.measured = until.saturating_sub(self.measure_start);

@@ -565,9 +565,10 @@ impl<'a> SetWorker<'a> {
 
     fn finish(mut self) -> Finished {
         self.stats.ended = self.ended.unwrap_or(EndReason::Done);
-        let until = self
-            .boundaries
-            .measured_until(self.stats.ended, self.last_completion);
+        let ended_at = self.clock.now();
+        let until =
+            self.boundaries
+                .measured_until(self.stats.ended, self.last_completion, ended_at);
         if self.measuring {
             self.stats.measured = until.saturating_sub(self.measure_start);
             self.stats.usage = usage_since(self.usage_start);

@@ -6,9 +6,9 @@ use std::io::Cursor;
 use fathom_catalog::Catalog;
 use fathom_model::Design;
 use fathom_record::{Ignore, OpStats, StageResult};
-use fathom_units::{Bytes, Nanos};
+use fathom_units::{Bytes, Iops, Nanos};
 use fathom_workload::trace::TraceReader;
-use fathom_workload::{Arrival, Direction, Job};
+use fathom_workload::{Arrival, Direction, Job, Pacing};
 
 use super::Replay;
 use crate::Prediction;
@@ -109,6 +109,24 @@ fn flushes_alone_are_no_rate() {
     let jobs = &replay.workload().stages[0].jobs;
     let asks = |job: &Job| matches!(job.arrival, Arrival::Open { .. });
     assert_eq!((asks(&jobs[0]), asks(&jobs[1])), (true, false));
+}
+
+/// Of a rate that is no whole number no more is asked for than came.
+#[test]
+fn a_rate_is_not_rounded_up() {
+    let design = design(&device("a", 1000));
+    let mut lines = String::new();
+    for second in [0_u64, 0, 1, 1, 2] {
+        let _ = writeln!(lines, "{},a,read,0,4096,1,1,", second * 900_000_000);
+    }
+    let (replay, _) = replayed(&lines, &design).unwrap();
+    let asked = replay.workload().stages[0].jobs[0].arrival;
+    // 5 in 1.8 s.
+    let two = Pacing::Iops(Iops::new(2));
+    assert!(
+        matches!(asked, Arrival::Open { rate, .. } if rate == two),
+        "{asked:?}"
+    );
 }
 
 /// Files of fio's trace lie one behind the other on the volume of their mount; devices are volumes.

@@ -57,7 +57,8 @@ impl Counts {
         self.ios.map(|ios| ios > 0)
     }
 
-    /// A job that stands for all of it, which takes `length`. Its size of I/Os and its rate are means.
+    /// A job that stands for all of it, which takes `length`. Its size of I/Os and its rate are means, cut to
+    /// whole ones: what came is not less than was asked for.
     pub fn job(&self, name: &str, length: Nanos) -> Job {
         let ios: u64 = self.ios.iter().sum();
         let share = |ios_of: u64| {
@@ -69,7 +70,7 @@ impl Counts {
         let read = most - write.basis_points() - trim.basis_points();
         let rate = ios as f64 / length.as_secs_f64().max(1e-9);
         let open = Arrival::Open {
-            rate: Pacing::Iops(Iops::new((rate.round() as u64).max(1))),
+            rate: Pacing::Iops(Iops::new((rate.floor() as u64).max(1))),
             poisson: Poisson::Fixed,
             when_full: WhenFull::Queue,
         };
