@@ -456,12 +456,15 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     }
 
     /// Whether nothing goes before the trims in flight are answered: a write of what is being trimmed might be done before that.
+    #[inline]
     fn awaits_trims(&self) -> bool {
         let is_alone = |job: &Job| job.mix.trim == Percent::ALL && job.features.verify.is_none();
         self.served.trims_in_flight > 0 && !is_alone(self.parts.job)
     }
 
     /// Puts a trim in line where the queue does them.
+    #[cold]
+    #[inline(never)]
     fn push_trim(&mut self, io: &Io, tag: u64, intended: Nanos) -> Trims {
         let Some(slot) = self.free.last().copied() else {
             return Trims::Apart;
