@@ -9,6 +9,7 @@ use fathom_session::{Code, Console, Failure, Keep, Needed, Page, Show, finish, n
 use crate::agree::{listed, names, tell_complaints, tell_together};
 use crate::args::RunArgs;
 use crate::console::HostConsole;
+use crate::launcher::one_each;
 use crate::lead::{Known, Lead, Why};
 use crate::link::Link;
 use crate::merged::merged;
@@ -110,8 +111,10 @@ fn tell_notes(hosts: &[Known], names: &[String], console: &HostConsole) {
         .filter_map(|name| name.strip_suffix("#1"))
         .collect();
     if !shared.is_empty() {
+        let option = one_each(|name| std::env::var(name).ok());
+        let how = option.map_or_else(String::new, |option| format!(": `{option}`"));
         console.tell(&format!(
-            "note: several processes run on {}, and share its storage; for one on each host: `--map-by ppr:1:node`",
+            "note: several processes run on {}, and share its storage; one on each host is meant{how}",
             listed(&shared)
         ));
     }

@@ -16,6 +16,20 @@ const SIZES: &[&str] = &["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TAS
 const HOW: &str = "start one on each host: `mpirun --hostfile HOSTS --map-by ppr:1:node --bind-to none fathom-mpi run …`; \
                    for this machine alone there is `fathom run …`";
 
+/// Options by which a launcher starts one process on each host, by what it sets.
+const ONE_EACH: &[(&str, &str)] = &[
+    ("OMPI_COMM_WORLD_SIZE", "--map-by ppr:1:node"),
+    ("SLURM_STEP_NUM_TASKS", "--ntasks-per-node=1"),
+    ("PMI_RANK", "-ppn 1"),
+];
+
+/// The option of the launcher that this environment tells of for one process on each host; `None` of one that is not known.
+pub fn one_each(environment: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let mut all = ONE_EACH.iter();
+    let (_, option) = all.find(|(name, _)| environment(name).is_some())?;
+    Some(option)
+}
+
 /// A launcher that started this process, and how many it started; `None` where it does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launcher {
@@ -83,6 +97,21 @@ mod tests {
             Some(4),
         );
         check(&[("PMIX_RANK", "0")], None);
+    }
+
+    #[test]
+    fn the_option_for_one_each_is_the_launchers_own() {
+        let option = |set: &[&str]| one_each(|name| set.contains(&name).then(String::new));
+        assert_eq!(
+            option(&["OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS"]),
+            Some("--map-by ppr:1:node")
+        );
+        assert_eq!(
+            option(&["PMIX_RANK", "SLURM_STEP_NUM_TASKS", "PMI_RANK"]),
+            Some("--ntasks-per-node=1")
+        );
+        assert_eq!(option(&["PMI_RANK", "PMI_SIZE"]), Some("-ppn 1"));
+        assert_eq!(option(&["PMIX_RANK"]), None);
     }
 
     #[test]

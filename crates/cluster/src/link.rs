@@ -1,15 +1,18 @@
 //! Messages through MPI, from the one thread that may call it.
 //!
-//! Nothing here waits for another host: a send leaves its message in a buffer, and what has come is looked for. A host that has
-//! died can thus hold nobody up. Long messages go in parts that MPI sends without asking the receiver first, so that a part that
-//! is seen is there whole; the receiver says how many it has taken, so that the buffer does not run over.
+//! Nothing here waits for another host: a send is begun, and what has come is looked for. A host that has died can thus hold
+//! nobody up; a buffered send (`MPI_Bsend`) of Open MPI can, which waits where the way to the receiver has to be made anew. Long
+//! messages go in parts that MPI sends without asking the receiver first, so that a part that is seen is there whole; the receiver
+//! says how many it has taken, so that no more than so many wait on its side.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::OnceLock;
 
-use fathom_rawio::Clock;
+use fathom_rawio::{Clock, sleep_until};
 use fathom_units::Nanos;
 use mpi::environment::Universe;
 use mpi::point_to_point::MatchedReceiveVec;
+use mpi::request::{Request, StaticScope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Source};
 use mpi::{Rank, Tag, Threading};
@@ -23,12 +26,13 @@ const PART: usize = 3 << 10;
 const PARTS_MOST: usize = 256;
 /// Taken parts that are told of together.
 const TAKEN_EACH: usize = PARTS_MOST / 4;
-/// Room for what is sent and not yet gone: parts to one host with MPI's own words on each, and short messages to many.
-const ROOM: usize = 8 << 20;
 /// Messages there and back to learn of a host's clock.
 const EXCHANGES: usize = 100;
 /// How long an answer to one of them is waited for.
 const ANSWER_WITHIN: Nanos = Nanos::from_secs(2);
+
+/// What a launcher has to take what was printed: much less than the second after which Open MPI's kills a process.
+const PRINTED: Nanos = Nanos::from_millis(100);
 
 /// A part of a message that goes on.
 const MORE: Tag = 1;
@@ -44,7 +48,7 @@ const CLOCK: Tag = 5;
 /// What goes to one host.
 #[derive(Debug, Default)]
 struct Outgoing {
-    waiting: VecDeque<(Tag, Vec<u8>)>,
+    waiting: VecDeque<(Tag, &'static [u8])>,
     /// Sent and not told as taken.
     on_the_way: usize,
 }
@@ -57,6 +61,9 @@ struct Incoming {
     untold: usize,
 }
 
+/// A part that MPI may still read. Of a host that has died it is never known when that ends.
+type Begun = Request<'static, [u8], StaticScope>;
+
 /// As MPI counts, which never has as many.
 fn as_rank(number: usize) -> Rank {
     Rank::try_from(number).unwrap_or(Rank::MAX)
@@ -68,6 +75,7 @@ pub struct Link {
     world: SimpleCommunicator,
     outgoing: BTreeMap<usize, Outgoing>,
     incoming: BTreeMap<usize, Incoming>,
+    begun: Vec<Begun>,
     /// When a clock was asked for last.
     asked: Nanos,
 }
@@ -75,14 +83,14 @@ pub struct Link {
 impl Link {
     /// Joins the others; `None` where MPI cannot be used from a program with threads.
     pub fn join() -> Option<Self> {
-        let (mut universe, provided) = mpi::initialize_with_threading(Threading::Funneled)?;
-        universe.set_buffer_size(ROOM);
+        let (universe, provided) = mpi::initialize_with_threading(Threading::Funneled)?;
         let world = universe.world();
         (provided >= Threading::Funneled).then_some(Self {
             universe,
             world,
             outgoing: BTreeMap::new(),
             incoming: BTreeMap::new(),
+            begun: Vec::new(),
             asked: Nanos::ZERO,
         })
     }
@@ -99,13 +107,12 @@ impl Link {
 
     /// Sends `message` on its way.
     pub fn send(&mut self, to: usize, message: &Message) {
-        // Every message has a form in JSON: its maps have names as keys.
-        let text = serde_json::to_vec(message).unwrap_or_default();
+        let text = text(message);
         let parts = text.chunks(PART).count();
         let outgoing = self.outgoing.entry(to).or_default();
         for (index, part) in text.chunks(PART).enumerate() {
             let tag = if index + 1 == parts { LAST } else { MORE };
-            outgoing.waiting.push_back((tag, part.to_vec()));
+            outgoing.waiting.push_back((tag, part));
         }
         self.push(to);
     }
@@ -115,17 +122,37 @@ impl Link {
         let Some(outgoing) = self.outgoing.get_mut(&to) else {
             return;
         };
-        while outgoing.on_the_way < PARTS_MOST
-            && let Some((tag, part)) = outgoing.waiting.pop_front()
-        {
-            let receiver = self.world.process_at_rank(as_rank(to));
-            receiver.buffered_send_with_tag(part.as_slice(), tag);
-            outgoing.on_the_way += 1;
+        let room = PARTS_MOST.saturating_sub(outgoing.on_the_way);
+        let parts: Vec<_> = outgoing
+            .waiting
+            .drain(..room.min(outgoing.waiting.len()))
+            .collect();
+        outgoing.on_the_way += parts.len();
+        for (tag, part) in parts {
+            self.begin(to, part, tag);
         }
+    }
+
+    /// Begins to send it.
+    fn begin(&mut self, to: usize, part: &'static [u8], tag: Tag) {
+        let receiver = self.world.process_at_rank(as_rank(to));
+        let request = receiver.immediate_send_with_tag(StaticScope, part, tag);
+        self.begun.push(request);
+        self.let_go();
+    }
+
+    /// Forgets what has been sent.
+    fn let_go(&mut self) {
+        let begun = std::mem::take(&mut self.begun);
+        self.begun = begun
+            .into_iter()
+            .filter_map(|request| request.test().err())
+            .collect();
     }
 
     /// The next whole message that has come, and from whom. Questions for the clock are answered on the way.
     pub fn poll(&mut self) -> Option<(usize, Message)> {
+        self.let_go();
         loop {
             let (message, status) = self.world.any_process().immediate_matched_probe()?;
             let from = usize::try_from(status.source_rank()).unwrap_or_default();
@@ -151,10 +178,10 @@ impl Link {
             incoming.untold += 1;
             if incoming.untold == TAKEN_EACH {
                 incoming.untold = 0;
-                let sender = self.world.process_at_rank(as_rank(from));
-                sender.buffered_send_with_tag(&[0_u8; 0][..], TAKEN);
+                self.begin(from, &[], TAKEN);
             }
             if tag == LAST {
+                let incoming = self.incoming.entry(from).or_default();
                 let text = std::mem::take(&mut incoming.text);
                 // All run one program, which wrote it; what it cannot read is of another version, and is let be.
                 if let Ok(message) = serde_json::from_slice(&text) {
@@ -167,8 +194,7 @@ impl Link {
     fn answer(&mut self, to: usize) {
         let now = Clock::now();
         self.asked = now;
-        let asker = self.world.process_at_rank(as_rank(to));
-        asker.buffered_send_with_tag(&now.get().to_le_bytes()[..], CLOCK);
+        self.begin(to, Box::leak(Box::new(now.get().to_le_bytes())), CLOCK);
     }
 
     /// Whether another host asks for this one's clock at present, and waits for each answer.
@@ -179,8 +205,9 @@ impl Link {
 
     /// How far the clock of `other` is ahead, and how long a message there and back takes at best; `None` where it does not
     /// answer.
-    pub fn offset_of(&self, other: usize) -> Option<Offset> {
-        let process = self.world.process_at_rank(as_rank(other));
+    pub fn offset_of(&mut self, other: usize) -> Option<Offset> {
+        let world = self.universe.world();
+        let process = world.process_at_rank(as_rank(other));
         let mut exchanges = Vec::with_capacity(EXCHANGES);
         while process
             .immediate_matched_probe_with_tag(CLOCK)
@@ -191,7 +218,7 @@ impl Link {
         {}
         for _ in 0..EXCHANGES {
             let sent = Clock::now();
-            process.buffered_send_with_tag(&[0_u8; 0][..], ASK_CLOCK);
+            self.begin(other, &[], ASK_CLOCK);
             let (bytes, received) = loop {
                 if let Some(answer) = process.immediate_matched_probe_with_tag(CLOCK) {
                     let received = Clock::now();
@@ -212,13 +239,31 @@ impl Link {
         Offset::of(&exchanges)
     }
 
-    /// Ends all hosts at once, with this exit code: what is left where one of them does not answer any more.
+    /// Ends all hosts at once, with this exit code: what is left where one of them does not answer any more. Before, the launcher
+    /// has the time to take what was printed, which some (Slurm 22.05) let go together with the processes.
     pub fn abort(&self, code: u8) -> ! {
+        sleep_until(Clock::now() + PRINTED);
         self.world.abort(i32::from(code))
     }
 
     /// Leaves when all others do.
-    pub fn leave(self) {
+    pub fn leave(mut self) {
+        while !self.begun.is_empty() {
+            self.let_go();
+            std::thread::yield_now();
+        }
         drop(self.universe);
+    }
+}
+
+/// A message as it is sent, which stays in memory: MPI may read it as long as the program runs. A host sends a few short ones a
+/// stage, signs of life, which are all one, and its record.
+fn text(message: &Message) -> &'static [u8] {
+    static ALIVE: OnceLock<Vec<u8>> = OnceLock::new();
+    // Every message has a form in JSON: its maps have names as keys.
+    let written = || serde_json::to_vec(message).unwrap_or_default();
+    match message {
+        Message::Alive => ALIVE.get_or_init(written),
+        _ => written().leak(),
     }
 }

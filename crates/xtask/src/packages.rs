@@ -34,6 +34,10 @@ const NEEDED: &[(&str, &str)] = &[
     ("qemu-storage-daemon", "qemu-system-common"),
     ("openssl", "openssl"),
     ("ip", "iproute2"),
+    ("srun", "slurm-client"),
+    ("slurmctld", "slurmctld"),
+    ("slurmd", "slurmd"),
+    ("munged", "munge"),
 ];
 
 /// The same for what one crate is built with: MPI, and libclang, which reads its header.

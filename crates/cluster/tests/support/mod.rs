@@ -5,6 +5,7 @@
 #![expect(dead_code, reason = "each test program uses a part of it")]
 
 pub mod machines;
+pub mod slurm;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -143,8 +144,8 @@ impl Hosts {
             };
             let data = self.path().join("data").display().to_string();
             if is_ours && set("XDG_DATA_HOME") == Some(data) {
-                let rank = set("OMPI_COMM_WORLD_RANK").unwrap().parse().unwrap();
-                found.push((rank, id));
+                let rank = set("OMPI_COMM_WORLD_RANK").or_else(|| set("PMIX_RANK"));
+                found.push((rank.unwrap().parse().unwrap(), id));
             }
         }
         found
