@@ -17,10 +17,10 @@ pub fn view<'a>(
     stop: &StopFlag,
 ) -> Result<Option<Box<dyn View + 'a>>, Failure> {
     output.html.as_deref().map(Page::at).transpose()?;
-    let asked = output.format.as_ref();
-    asked
-        .map(|_| fathom_peers::view(input, kind, stop, &TERMINAL))
-        .transpose()
+    if output.format.is_none() {
+        return fathom_peers::without_view(input).map(|()| None);
+    }
+    fathom_peers::view(input, kind, stop, &TERMINAL).map(Some)
 }
 
 /// Prints the record as `output` asks, or ends the peer's view; stores it, lays it beside the need, and says how the program

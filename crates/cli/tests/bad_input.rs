@@ -91,6 +91,45 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
 }
 
 #[test]
+fn words_about_a_peers_output_are_refused_where_it_is_not_asked_for() {
+    let folder = support::disk_folder();
+    let parm = folder.path().join("parm");
+    let text = "sd=sd1,lun=/data/f,size=1m\nwd=w,sd=sd1\nrd=r,wd=w,iorate=10,elapsed=2\n";
+    std::fs::write(&parm, text).expect("it can be written");
+    let design = "[[device]]\nname = 'd'\nmount = '/data'\nsize = '1GiB'\niops = 100\n";
+    std::fs::write(folder.path().join("d.design.toml"), design).expect("it can be written");
+    let predict = ["predict", "--no-record", "--on", "d.design.toml"];
+    let vdbench = ["vdbench", "-f", "parm", "-o", "out"];
+    let diskspd = ["diskspd", "-c1M", "-d2", "-W0", "-Rxml", "/data/f"];
+    for (words, named) in [(&vdbench[..], "(`-o`)"), (&diskspd[..], "(`-R`)")] {
+        let plain = [&predict[..], words].concat();
+        let (stdout, stderr) = expect_code(folder.path(), &plain, 2);
+        assert!(stdout.is_empty(), "{stdout}");
+        let hint = format!("use `fathom {} …`", words[0]);
+        assert!(stderr.contains(named) && stderr.contains(&hint), "{stderr}");
+        let peer = [&predict[..], &["--format", "peer"], words].concat();
+        expect_code(folder.path(), &peer, 0);
+    }
+    let out = names_in(folder.path());
+    assert!(out.iter().any(|name| name == "out"), "{out:?}");
+}
+
+#[test]
+fn network_storage_without_a_mount_is_not_supported() {
+    for (url, what) in [
+        ("smb://host/share/f", "share"),
+        ("nfs://host/volume", "volume"),
+    ] {
+        let folder = support::disk_folder();
+        let text = format!("[[stage]]\nmeasure = '1s'\n[[stage.job]]\ntarget = '{url}'\n");
+        std::fs::write(folder.path().join("a.workload.toml"), text).expect("it can be written");
+        let (_, stderr) = expect_code(folder.path(), &["run", "a.workload.toml"], 8);
+        let told = format!("mount the {what}");
+        assert!(stderr.contains(url) && stderr.contains(&told), "{stderr}");
+    }
+}
+
+#[test]
 fn an_unreadable_file_is_named() {
     let folder = support::disk_folder();
     let job = folder.path().join("binary.fio");

@@ -105,6 +105,11 @@ impl DiskspdInput {
         spans.saturating_sub(1)
     }
 
+    /// Whether its words, not those of a profile, say how results are printed (`-R`).
+    pub fn names_format(&self) -> bool {
+        self.arguments.iter().any(|word| word.starts_with("-R"))
+    }
+
     /// Whether results are printed as XML.
     pub fn is_xml(&self) -> bool {
         self.profile.format == Format::Xml

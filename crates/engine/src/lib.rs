@@ -38,6 +38,7 @@ mod order;
 mod parents;
 mod preflight;
 mod processors;
+mod remote;
 mod run;
 mod scheduler;
 mod shell;

@@ -22,7 +22,7 @@ use crate::store::open_error;
 use crate::targets::{self, Kind, Object, Targets};
 use crate::{
     EngineError, Overwrite, Refusal, RunOptions, calls, character, exports, file_sets, guard, numa,
-    parents, processors, space, trace,
+    parents, processors, remote, space, trace,
 };
 use crate::{validation, verification};
 
@@ -84,6 +84,7 @@ pub(crate) fn preflight_with(
     let mut problems = Diagnostics::default();
     let mut notes = Vec::new();
     for (_, job) in workload.jobs() {
+        remote::check(job)?;
         check_job(job, &mut problems);
         calls::check(job, &mut problems);
     }

@@ -23,7 +23,7 @@ pub use fio::fio;
 pub use iometer::iometer;
 pub use sqlio::sqlio;
 pub use vdbench::{Enough, vdbench};
-pub use view::{Shown, View, view};
+pub use view::{Shown, View, view, without_view};
 
 /// Does what a peer would do with its own arguments.
 pub type Peer = fn(&[String], &dyn Console) -> Code;

@@ -96,6 +96,27 @@ pub fn view<'a>(
     }
 }
 
+/// Refuses words about a peer's own output where that is not asked for: nobody would get what they ask for.
+///
+/// # Errors
+/// DISKSPD's `-R`, or Vdbench's `-o`.
+pub fn without_view(input: &Input) -> Result<(), Failure> {
+    let (what, verb) = match &input.spoken {
+        Spoken::Diskspd(diskspd) if diskspd.names_format() => {
+            ("the format of DISKSPD's results (`-R`)", "diskspd")
+        }
+        Spoken::Vdbench(vdbench) if vdbench.options.output.is_some() => {
+            ("Vdbench's output directory (`-o`)", "vdbench")
+        }
+        _ => return Ok(()),
+    };
+    let message = format!("{what} has no place here: this verb prints its own summary");
+    let hint = format!(
+        "put `--format peer` before the workload, or use `fathom {verb} …`; `--json` prints the record"
+    );
+    Err(Failure::new(Code::Usage, message).hint(hint))
+}
+
 enum Peer<'a> {
     Fio(&'a FioInput),
     Diskspd(&'a DiskspdInput, Vec<Span>),

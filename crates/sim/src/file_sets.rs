@@ -52,6 +52,8 @@ pub(crate) struct SetRun<'a, 'r> {
     gauges: Gauges,
     measure: Nanos,
     now: Nanos,
+    /// Whether the consumer of events ended it.
+    is_cut: bool,
 }
 
 impl<'a, 'r> SetRun<'a, 'r> {
@@ -89,6 +91,7 @@ impl<'a, 'r> SetRun<'a, 'r> {
             gauges: Gauges::default(),
             measure: measure.unwrap_or(setup.start),
             now: setup.start,
+            is_cut: false,
         }
     }
 
@@ -101,6 +104,9 @@ impl<'a, 'r> SetRun<'a, 'r> {
         let mut interrupted = Interrupted::No;
         let mut events = 0;
         while self.happen() {
+            if self.is_cut && self.workers.iter().all(Worker::is_closed) {
+                break;
+            }
             events += 1;
             if events % EVENTS_PER_LOOK == 0 && stop() {
                 interrupted = Interrupted::Yes;
@@ -185,8 +191,24 @@ impl<'a, 'r> SetRun<'a, 'r> {
 
     /// Counts what worker `index` did.
     fn count(&mut self, index: usize, at: Nanos, done: Done) {
+        if at >= self.intervals.end() {
+            self.begin_interval(at);
+        }
         self.intervals.record_act(at, done, self.sink);
         self.intervals.record_job_act(self.workers[index].job, done);
+    }
+
+    /// The present interval is over; whoever consumes events may end the stage with it.
+    fn begin_interval(&mut self, at: Nanos) {
+        self.intervals.roll(at, self.sink);
+        if self.is_cut || !self.sink.ends_stage() {
+            return;
+        }
+        self.is_cut = true;
+        for index in 0..self.workers.len() {
+            self.workers[index].end_at(self.now);
+            self.note(self.now, Due::Worker(index));
+        }
     }
 
     /// Lets a worker begin what it may.

@@ -186,15 +186,26 @@ impl<'a> Expander<'a> {
         }
     }
 
-    fn warn_of_maxdata(&mut self, rd: &Rd) {
-        if rd.maxdata != MaxData::default() && rd.warmup > 0 {
-            let message = format!(
-                "rd={}: `maxdata=` behind a warm-up ends runs and predictions of this file alone; what it is converted to goes to the end of `elapsed=`",
-                rd.name
-            );
-            let hint = "leave `warmup=` out, or give the time that it takes as `elapsed=`";
-            self.values.warning(rd.at, message, hint);
-        }
+    /// Tells where the end of a run by `maxdata=` is known to its file alone: what it is converted to has each job's share, which
+    /// counts a warm-up, and which jobs on files do not have.
+    pub(super) fn warn_of_maxdata(&mut self, rd: &Rd) {
+        let (what, hint) = match () {
+            () if rd.maxdata == MaxData::default() => return,
+            () if is_of_files(rd) => (
+                "on files",
+                "to convert it, give the time that it takes as `elapsed=`",
+            ),
+            () if rd.warmup > 0 => (
+                "behind a warm-up",
+                "leave `warmup=` out, or give the time that it takes as `elapsed=`",
+            ),
+            () => return,
+        };
+        let message = format!(
+            "rd={}: `maxdata=` {what} ends runs and predictions of this file alone; what it is converted to goes to the end of `elapsed=`",
+            rd.name
+        );
+        self.values.warning(rd.at, message, hint);
     }
 
     /// `-e`, `-i` and `-w` count instead of what the file says.

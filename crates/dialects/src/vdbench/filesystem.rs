@@ -22,7 +22,7 @@ use super::budget::RUNS_MAX;
 use super::expand::Expander;
 use super::run::{LoopSetting, Run, RunFacts, RunJob, RunKind, RunRate};
 use super::sections::{
-    self, FileIo, Fwd, Gaps, LoopKey, LoopValue, Name, Rate, Rd, Varies, Xfersize, matches,
+    FileIo, Fwd, Gaps, LoopKey, LoopValue, MaxData, Name, Rate, Rd, Varies, Xfersize, matches,
 };
 use super::shares::whole;
 
@@ -33,6 +33,9 @@ const FLOW_WEIGHT: f64 = 1_000_000.0;
 
 /// What stands for all of a rate that is not known yet, in jobs' shares of it.
 const SHARES_IN_ALL: u64 = 1_000_000_000;
+
+/// Below this `maxdata=` is a multiple of the size of all SDs.
+const MULTIPLE: f64 = 100.0;
 
 /// Loops with their values, outermost first.
 type Loops = Vec<(LoopKey, Vec<LoopValue>)>;
@@ -66,14 +69,10 @@ impl Expander<'_> {
             let hint = "name the workloads on files that it runs";
             return self.values.lacking(rd.at, message, hint);
         }
-        if rd.maxdata != sections::MaxData::default() {
-            let message = format!("rd={}: `maxdata=` ends no run on files here", rd.name);
-            let hint = "give the time that it takes as `elapsed=`";
-            self.values.warning(rd.at, message, hint);
-        }
-        if !self.keywords_agree(rd) {
+        if !self.keywords_agree(rd) || !self.maxdata_is_bytes(rd) {
             return;
         }
+        self.warn_of_maxdata(rd);
         self.warn_of_idle_loops(rd);
         let Some((loops, total)) = self.loops_of(rd) else {
             return;
@@ -115,6 +114,26 @@ impl Expander<'_> {
         );
         let hint = "leave `operations=` to do them at once, or `foroperations=` for a run of each";
         self.values.error(each.at, message, hint);
+        false
+    }
+
+    /// Whether `maxdata=` and its kin are bytes: a multiple is one of the size of SDs, of which there are none.
+    fn maxdata_is_bytes(&mut self, rd: &Rd) -> bool {
+        let MaxData {
+            both,
+            read,
+            written,
+        } = rd.maxdata;
+        let amounts = [both, read, written].into_iter().flatten();
+        let Some(multiple) = amounts.into_iter().find(|amount| *amount < MULTIPLE) else {
+            return true;
+        };
+        let message = format!(
+            "rd={}: `maxdata={multiple}` is a multiple of the size of all SDs, and a run on files has none",
+            rd.name
+        );
+        self.values
+            .error(rd.at, message, "give bytes, such as `maxdata=10g`");
         false
     }
 
@@ -421,6 +440,7 @@ impl Expander<'_> {
         let is_of_curve = rd.fwd_rates.contains(&Rate::Curve);
         let run = Run {
             name: format!("{}{suffix}", run.name),
+            maxdata: rd.maxdata,
             stopcurve: rd.stopcurve.filter(|_| is_of_curve),
             ..run
         };
@@ -506,7 +526,7 @@ impl Expander<'_> {
             warmup: rd.warmup,
             interval: rd.interval.max(1),
             pause: rd.pause,
-            maxdata: sections::MaxData::default(),
+            maxdata: MaxData::default(),
             stopcurve: None,
             until_eof: false,
             jobs: jobs.collect(),

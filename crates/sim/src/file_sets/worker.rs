@@ -289,6 +289,12 @@ impl Worker {
         Step::Rest
     }
 
+    /// Nothing that is due after `now` is begun.
+    pub fn end_at(&mut self, now: Nanos) {
+        let deadline = self.times.deadline.map_or(now, |own| own.min(now));
+        self.times.deadline = Some(deadline);
+    }
+
     /// The user stopped the run.
     pub fn interrupt(&mut self) {
         if !self.closed {

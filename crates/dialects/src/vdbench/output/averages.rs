@@ -101,12 +101,19 @@ impl Report {
         } else {
             fwds
         };
-        for (title, rows) in [("Host:", hosts), ("FSD:", fsds), ("FWD:", fwds)] {
+        // Of FSDs there is a total where the file has several, whichever a run uses.
+        let several_fsds = layout.sds.len() > layout.first_fsd + 1;
+        for (title, rows, total) in [
+            ("Host:", hosts, false),
+            ("FSD:", fsds, several_fsds),
+            ("FWD:", fwds, false),
+        ] {
             if !rows.is_empty() {
+                let total = total || rows.len() > 1;
                 let rows = rows.iter().map(|(name, tally)| (name.as_str(), *tally));
                 let rows: Vec<(&str, &Tally)> = rows.collect();
                 lines.push(String::new());
-                lines.extend(set_row::table(title, &rows, self.shown()));
+                lines.extend(set_row::table((title, total), &rows, self.shown()));
             }
         }
         lines.extend(self.set_shares());

@@ -92,12 +92,18 @@ pub fn layout(
     let hosts = Used::new(hosts.collect(), Vec::new(), &used);
     let storage = input.sds.iter().map(|sd| sd.name.as_str());
     let trees = input.fsds.iter().map(|fsd| fsd.name.as_str());
-    let used = sorted(jobs().map(|(kind, job)| job.sd + offset(kind, input.sds.len())));
+    // FSDs and FWDs that no run uses have files too, as in 5.04.07.
+    let on_files = input.runs.iter().any(|run| run.kind == RunKind::FileSystem);
+    let all = |first: usize, count: usize| first..first + if on_files { count } else { 0 };
+    let all_fsds = all(input.sds.len(), input.fsds.len());
+    let all_fwds = all(input.wds.len(), input.fwds.len());
+    let used = jobs().map(|(kind, job)| job.sd + offset(kind, input.sds.len()));
+    let used = sorted(used.chain(all_fsds));
     let sds = Used::new(storage.collect(), trees.collect(), &used);
     let on_storage = input.wds.iter().map(|wd| wd.name.as_str());
     let on_trees = input.fwds.iter().map(|fwd| fwd.name.as_str());
     let wds = jobs().filter_map(|(kind, job)| Some(job.wd? + offset(kind, input.wds.len())));
-    let used = sorted(wds);
+    let used = sorted(wds.chain(all_fwds));
     let mut wds = Used::new(on_storage.collect(), on_trees.collect(), &used);
     let formats = input.runs.iter().any(Run::is_format);
     let format = wds.names.len();
@@ -258,6 +264,10 @@ fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
             (*wd, skew)
         })
         .collect();
+    // FWDs share equally where none says otherwise, and 5.04.07 holds nothing against that.
+    if run.kind == RunKind::FileSystem && asked.iter().all(|(_, skew)| skew.is_none()) {
+        return Vec::new();
+    }
     let own = own_rates(input, run, &wds);
     let sharing = || asked.iter().filter(|(wd, _)| !own.contains_key(wd));
     let given: f64 = sharing().filter_map(|(_, skew)| *skew).sum();

@@ -229,8 +229,12 @@ pub(super) fn spread_rows(
         + &line("max", &|column, kind| (spread.of(column).1, kind.max))
 }
 
-/// A table of `skew.html`, without clock times: a row for each name, and their total where there are several.
-pub(super) fn table(title: &str, rows: &[(&str, &Tally)], shown: Shown<'_>) -> Vec<String> {
+/// A table of `skew.html`, without clock times: a row for each name, and their total where that is wanted.
+pub(super) fn table(
+    (title, has_total): (&str, bool),
+    rows: &[(&str, &Tally)],
+    shown: Shown<'_>,
+) -> Vec<String> {
     let (first, second) = titles(shown.operations, false);
     let mut lines = vec![
         format!("{:NAME$}{first}", ""),
@@ -241,7 +245,7 @@ pub(super) fn table(title: &str, rows: &[(&str, &Tally)], shown: Shown<'_>) -> V
         format!("{name:NAME$}{}", numbers(&figures, shown.operations, false))
     };
     lines.extend(rows.iter().map(|(name, tally)| of(name, tally)));
-    if rows.len() > 1 {
+    if has_total {
         let mut total = Tally::new();
         for (_, tally) in rows {
             let length = total.length.max(tally.length);
