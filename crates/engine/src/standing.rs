@@ -461,6 +461,24 @@ mod tests {
         assert_eq!(before.changes(), [Some(told.to_vec()), Some(Vec::new())]);
     }
 
+    /// One file is on a partition, and another on a file system of its own, such as that of `/proc` here.
+    #[test]
+    fn each_file_system_and_the_whole_of_a_partition_are_looked_at() {
+        let kernel = Kernel::new("ext4");
+        let there = fs::metadata("/proc/version").unwrap().dev();
+        let disk = kernel.device("vda", DeviceNumber::parse("4001:0").unwrap());
+        kernel.part(&disk, "vda1", kernel.number_of_files());
+        kernel.device("vdb", DeviceNumber::from_packed(there));
+        let mut run = Run::of(&kernel.file("a"));
+        let other = Run::of(Path::new("/proc/version"));
+        run.targets.objects.extend(other.targets.objects);
+        let before = Standing::now(&run.workload, &run.targets);
+        kernel.says("vda", "ro", "1");
+        kernel.says("vdb", "ro", "1");
+        let told = ["vda", "vdb"].map(|name| Some(vec![format!("{name}: ro was nothing, is `1`")]));
+        assert_eq!(before.changes(), told);
+    }
+
     #[test]
     fn another_mount_over_the_same_place_is_told() {
         let kernel = Kernel::new("ext4");
