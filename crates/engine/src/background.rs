@@ -220,6 +220,72 @@ mod tests {
         check([(0, 0), (100, 0), (1100, 0)], (0, 0));
     }
 
+    /// At a moment this process had read and written so many bytes, and a device so many sectors in so many I/Os.
+    fn both_ways(own: [u64; 2], sectors: [u64; 2], ios: [u64; 2]) -> Outside {
+        Outside {
+            own: Some(own),
+            devices: vec![DeviceCounters {
+                name: "vdb".to_owned(),
+                sectors,
+                ios,
+                ..DeviceCounters::default()
+            }],
+            held_back: HeldBack::default(),
+        }
+    }
+
+    #[test]
+    fn reads_and_writes_are_told_each_by_itself() {
+        let span = Span {
+            start: both_ways([7, 9], [100, 200], [10, 20]),
+            measured: None,
+            end: both_ways([7 + 4096, 9 + 8192], [116, 240], [13, 25]),
+        };
+        let over = Nanos::from_secs(3);
+        let expected = OtherIo {
+            devices: vec!["vdb".to_owned()],
+            own: [4096, 8192],
+            bytes: [4096, 12_288],
+            ios: [3, 5],
+            writes_known: false,
+            over,
+        };
+        assert_eq!(span.others(over), Some(expected));
+    }
+
+    #[test]
+    fn counters_are_those_of_the_time_that_was_measured() {
+        let span = Span {
+            start: both_ways([0, 0], [0, 0], [0, 0]),
+            measured: Some(both_ways([0, 0], [100, 200], [10, 20])),
+            end: both_ways([0, 0], [116, 240], [13, 25]),
+        };
+        let mut result = StageResult {
+            name: String::new(),
+            stage: 0,
+            started_unix_ns: 0,
+            began: None,
+            measured: Nanos::ZERO,
+            workers: Vec::new(),
+            intervals: Vec::new(),
+            storage: std::collections::BTreeMap::new(),
+            others: None,
+            devices: Vec::new(),
+            limited_share: 0.0,
+            notes: Vec::new(),
+        };
+        let over = Nanos::from_secs(3);
+        span.tell(&mut result, over);
+        let expected = DeviceCounters {
+            name: "vdb".to_owned(),
+            sectors: [16, 40],
+            ios: [3, 5],
+            over,
+            ..DeviceCounters::default()
+        };
+        assert_eq!(result.devices, [expected]);
+    }
+
     #[test]
     fn without_an_account_or_a_device_nothing_is_told() {
         let span = |change: fn(&mut Outside)| {
@@ -238,20 +304,13 @@ mod tests {
         assert!(!told(|outside| outside.devices.clear()));
     }
 
-    /// Whether writes of others are known beside a job that is changed so, on a device or on a file that is there.
-    #[track_caller]
-    fn check_writes(on_device: bool, expected: bool, change: fn(&mut Job)) {
-        let mut workload = preset("quick", "/unused").unwrap();
-        workload.stages.truncate(1);
-        workload.stages[0].jobs.truncate(1);
-        let job = &mut workload.stages[0].jobs[0];
-        (job.mix, job.caching) = (Mix::WRITE, Caching::Direct);
-        change(job);
+    /// A device, or a file that is there, which this job needs up to here.
+    fn object(is_device: bool, job: &Job, needed: u64) -> Object {
         let existing = Some(Existing {
             size: 8,
             ours: true,
         });
-        let kind = if on_device {
+        let kind = if is_device {
             Kind::Device {
                 number: DeviceNumber::from_packed(0x0700),
                 size: 8,
@@ -264,9 +323,8 @@ mod tests {
             }
         };
         let mut making = Making::new(&kind);
-        let needed = job.limits.bytes.map_or(8, Bytes::get);
         making.need(job, needed);
-        let object = Object {
+        Object {
             path: "/unused".to_owned(),
             kind,
             needed,
@@ -274,7 +332,20 @@ mod tests {
             only_ours: true,
             direct: true,
             making,
-        };
+        }
+    }
+
+    /// Whether writes of others are known beside a job that is changed so, on a device or on a file that is there.
+    #[track_caller]
+    fn check_writes(on_device: bool, expected: bool, change: fn(&mut Job)) {
+        let mut workload = preset("quick", "/unused").unwrap();
+        workload.stages.truncate(1);
+        workload.stages[0].jobs.truncate(1);
+        let job = &mut workload.stages[0].jobs[0];
+        (job.mix, job.caching) = (Mix::WRITE, Caching::Direct);
+        change(job);
+        let needed = job.limits.bytes.map_or(8, Bytes::get);
+        let object = object(on_device, job, needed);
         let of_job = JobTargets {
             objects: vec![0],
             ranges: Vec::new(),
@@ -304,6 +375,22 @@ mod tests {
         check_writes(true, false, |job| {
             job.features.trace_to = Some("trace".to_owned());
         });
+        // What a job keeps beside is written to files, whatever the job does itself.
+        check_writes(true, false, |job| job.features.io_log.each = true);
+        check_writes(true, false, |job| {
+            job.mix = Mix::READ;
+            job.features.io_log.each = true;
+        });
+        check_writes(true, false, |job| {
+            job.mix = Mix::READ;
+            job.features.trace_to = Some("trace".to_owned());
+        });
+        check_writes(true, false, |job| {
+            (job.mix, job.backend) = (Mix::READ, Backend::Null);
+            job.features.trace_to = Some("trace".to_owned());
+        });
+        check_writes(true, true, |job| job.mix = Mix::TRIM);
+        check_writes(false, false, |job| job.mix = Mix::TRIM);
         check_writes(false, false, |_| {});
         check_writes(false, true, |job| job.mix = Mix::READ);
         check_writes(false, false, |job| {
@@ -320,5 +407,37 @@ mod tests {
         check_writes(false, false, |job| {
             (job.mix, job.limits.bytes) = (Mix::READ, Some(Bytes::new(16)));
         });
+    }
+
+    /// Direct writes to two targets, and to a file before direct reads.
+    #[test]
+    fn one_file_among_devices_and_earlier_stages_is_enough() {
+        let mut workload = preset("quick", "/unused").unwrap();
+        workload.stages.truncate(1);
+        workload.stages[0].jobs.truncate(1);
+        let job = &mut workload.stages[0].jobs[0];
+        (job.mix, job.caching) = (Mix::WRITE, Caching::Direct);
+        let of = |objects: Vec<usize>| JobTargets {
+            objects,
+            ranges: Vec::new(),
+        };
+        let known = |workload: &Workload, last: usize, are_devices: [bool; 2], jobs| {
+            let job = &workload.stages[0].jobs[0];
+            let objects = are_devices.map(|is_device| object(is_device, job, 8));
+            let targets = Targets {
+                objects: objects.into(),
+                jobs,
+            };
+            writes_go_to_devices(workload, last, &targets)
+        };
+        assert!(known(&workload, 0, [true, true], vec![of(vec![0, 1])]));
+        assert!(!known(&workload, 0, [true, false], vec![of(vec![0, 1])]));
+        assert!(!known(&workload, 0, [false, true], vec![of(vec![0, 1])]));
+        let mut later = workload.stages[0].clone();
+        later.jobs[0].mix = Mix::READ;
+        workload.stages.push(later);
+        let jobs = || vec![of(vec![0]), of(vec![1])];
+        assert!(!known(&workload, 1, [false, true], jobs()));
+        assert!(known(&workload, 1, [true, false], jobs()));
     }
 }

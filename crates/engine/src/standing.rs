@@ -297,3 +297,290 @@ fn word(device: &BlockDevice, key: &str) -> Option<String> {
         _ => format!("`{text}`"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_workload::{FileOperation, FileTask, FileWork, Job, preset};
+
+    use super::*;
+    use crate::growth::Making;
+    use crate::guard::made::Kernel;
+    use crate::targets::{Existing, JobTargets};
+
+    /// A workload of one job on one target, a file that is there.
+    struct Run {
+        workload: Workload,
+        targets: Targets,
+    }
+
+    impl Run {
+        fn of(path: &Path) -> Self {
+            let mut workload = preset("quick", "/unused").unwrap();
+            workload.stages.truncate(1);
+            workload.stages[0].jobs.truncate(1);
+            let existing = Some(Existing {
+                size: 8,
+                ours: true,
+            });
+            let kind = Kind::File {
+                full: path.to_owned(),
+                existing,
+            };
+            let object = Object {
+                path: path.display().to_string(),
+                needed: 8,
+                written: true,
+                only_ours: true,
+                direct: true,
+                making: Making::new(&kind),
+                kind,
+            };
+            let of_job = JobTargets {
+                objects: vec![0],
+                ranges: Vec::new(),
+            };
+            let targets = Targets {
+                objects: vec![object],
+                jobs: vec![of_job],
+            };
+            Self { workload, targets }
+        }
+
+        fn job(&mut self) -> &mut Job {
+            &mut self.workload.stages[0].jobs[0]
+        }
+
+        /// What is told of it where `change` happens meanwhile.
+        fn told(&self, change: impl FnOnce()) -> Vec<String> {
+            let before = Standing::now(&self.workload, &self.targets);
+            change();
+            let mut changes = before.changes();
+            assert_eq!(changes.len(), 1);
+            changes.remove(0).expect("it is looked at")
+        }
+    }
+
+    /// What each of these files of sysfs says decides how fast a device is, or which one it is.
+    const SETTINGS: [(&str, &str); 15] = [
+        ("size", "size was 8 KiB, is 4 KiB"),
+        ("ro", "ro was `16`, is `8`"),
+        ("diskseq", "diskseq was `16`, is `8`"),
+        ("queue/scheduler", "scheduler was `16`, is `8`"),
+        ("queue/nr_requests", "nr_requests was `16`, is `8`"),
+        ("queue/write_cache", "write_cache was `16`, is `8`"),
+        ("queue/read_ahead_kb", "read_ahead_kb was `16`, is `8`"),
+        ("queue/max_sectors_kb", "max_sectors_kb was `16`, is `8`"),
+        ("queue/rotational", "rotational was `16`, is `8`"),
+        ("queue/nomerges", "nomerges was `16`, is `8`"),
+        (
+            "queue/logical_block_size",
+            "logical_block_size was `16`, is `8`",
+        ),
+        (
+            "queue/physical_block_size",
+            "physical_block_size was `16`, is `8`",
+        ),
+        ("loop/dio", "dio was `16`, is `8`"),
+        ("md/degraded", "degraded was `16`, is `8`"),
+        ("md/sync_action", "sync_action was `16`, is `8`"),
+    ];
+
+    /// A kernel with the disk `vdb`, on which the file of the run lies.
+    fn kernel() -> (Kernel, Run) {
+        let kernel = Kernel::new("ext4");
+        kernel.device("vdb", kernel.number_of_files());
+        for (key, _) in SETTINGS {
+            kernel.says("vdb", key, "16");
+        }
+        let run = Run::of(&kernel.file("a"));
+        (kernel, run)
+    }
+
+    #[test]
+    fn each_setting_of_a_device_is_told() {
+        let (kernel, run) = kernel();
+        assert_eq!(run.told(|| {}), Vec::<String>::new());
+        for (key, expected) in SETTINGS {
+            let told = run.told(|| kernel.says("vdb", key, "8"));
+            assert_eq!(told, [format!("vdb: {expected}")]);
+            kernel.says("vdb", key, "16");
+        }
+        let of_others = run.told(|| kernel.says("vdb", "queue/stable_writes", "1"));
+        assert_eq!(of_others, Vec::<String>::new());
+        let silent = run.told(|| kernel.says("vdb", "queue/nomerges", ""));
+        assert_eq!(silent, ["vdb: nomerges was `16`, is nothing"]);
+        let spoken = run.told(|| kernel.says("vdb", "queue/nomerges", "2"));
+        assert_eq!(spoken, ["vdb: nomerges was nothing, is `2`"]);
+        // Of the schedulers that there are, one is in force.
+        kernel.says("vdb", "queue/scheduler", "[none] mq-deadline");
+        let chosen = run.told(|| kernel.says("vdb", "queue/scheduler", "none [mq-deadline]"));
+        assert_eq!(chosen, ["vdb: scheduler was `none`, is `mq-deadline`"]);
+    }
+
+    /// A queue of another scheduler has another length.
+    #[test]
+    fn what_a_scheduler_of_the_runs_own_brings_is_no_change() {
+        let (kernel, mut run) = kernel();
+        run.job().features.process.scheduler = Some("none".to_owned());
+        for (key, expected) in SETTINGS {
+            let told = run.told(|| kernel.says("vdb", key, "8"));
+            let is_own = ["queue/scheduler", "queue/nr_requests"].contains(&key);
+            let expected = (!is_own).then(|| format!("vdb: {expected}"));
+            assert_eq!(told, Vec::from_iter(expected));
+            kernel.says("vdb", key, "16");
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_gone_is_told_as_that_alone() {
+        let (kernel, run) = kernel();
+        assert_eq!(run.told(|| kernel.remove("vdb")), ["vdb is gone"]);
+    }
+
+    /// A volume of two disks, one of them through a partition, and a third that is none of it.
+    #[test]
+    fn the_devices_below_are_looked_at_once() {
+        let kernel = Kernel::new("ext4");
+        let number = |text: &str| DeviceNumber::parse(text).unwrap();
+        kernel.device("dm-0", kernel.number_of_files());
+        let vda = kernel.device("vda", number("4001:0"));
+        kernel.part(&vda, "vda1", number("4001:1"));
+        kernel.device("vdb", number("4001:16"));
+        kernel.device("vdc", number("4001:32"));
+        kernel.made_of("dm-0", "vda1");
+        kernel.made_of("dm-0", "vdb");
+        let mut run = Run::of(&kernel.file("a"));
+        let other = Run::of(&kernel.file("b"));
+        run.targets.objects.extend(other.targets.objects);
+        let before = Standing::now(&run.workload, &run.targets);
+        for device in ["dm-0", "vda", "vda1", "vdb", "vdc"] {
+            kernel.says(device, "ro", "1");
+        }
+        let told = ["dm-0", "vda", "vdb"].map(|name| format!("{name}: ro was nothing, is `1`"));
+        // Two files that lie on them tell it once.
+        assert_eq!(before.changes(), [Some(told.to_vec()), Some(Vec::new())]);
+    }
+
+    /// One file is on a partition, and another on a file system of its own, such as that of `/proc` here.
+    #[test]
+    fn each_file_system_and_the_whole_of_a_partition_are_looked_at() {
+        let kernel = Kernel::new("ext4");
+        let there = fs::metadata("/proc/version").unwrap().dev();
+        let disk = kernel.device("vda", DeviceNumber::parse("4001:0").unwrap());
+        kernel.part(&disk, "vda1", kernel.number_of_files());
+        kernel.device("vdb", DeviceNumber::from_packed(there));
+        let mut run = Run::of(&kernel.file("a"));
+        let other = Run::of(Path::new("/proc/version"));
+        run.targets.objects.extend(other.targets.objects);
+        let before = Standing::now(&run.workload, &run.targets);
+        kernel.says("vda", "ro", "1");
+        kernel.says("vdb", "ro", "1");
+        let told = ["vda", "vdb"].map(|name| Some(vec![format!("{name}: ro was nothing, is `1`")]));
+        assert_eq!(before.changes(), told);
+    }
+
+    #[test]
+    fn another_mount_over_the_same_place_is_told() {
+        let kernel = Kernel::new("ext4");
+        let number = kernel.number_of_files();
+        let file = kernel.file("a");
+        let place = fs::canonicalize(file.parent().unwrap()).unwrap();
+        let (run, place) = (Run::of(&file), place.display());
+        let line = |number: &str, place: &str, options: &str, system: &str| {
+            format!("1 0 {number} / {place} {options} - ext4 none {system}")
+        };
+        let own = number.to_string();
+        let first = line(&own, "/", "rw", "rw");
+        let check = |now: String, expected: Option<String>| {
+            kernel.mounts(&first);
+            let told = run.told(|| kernel.mounts(&now));
+            assert_eq!(told, Vec::from_iter(expected));
+        };
+        let elsewhere = |at: &str| {
+            Some(format!(
+                "{place} is on another file system than at the start (ext4 at {at}, was ext4 at /)"
+            ))
+        };
+        check(first.clone(), None);
+        check(line("4001:7", "/", "rw", "rw"), elsewhere("/"));
+        let over = place.to_string();
+        check(line(&own, &over, "rw", "rw"), elsewhere(&over));
+        let told = |what: &str| Some(format!("/: {what} were `rw`, are `ro`"));
+        check(line(&own, "/", "ro", "rw"), told("mount options"));
+        check(
+            line(&own, "/", "rw", "ro"),
+            told("options of the file system"),
+        );
+        // What nobody tells is no finding.
+        check(String::new(), None);
+    }
+
+    #[test]
+    fn a_file_of_the_same_number_elsewhere_is_another() {
+        let kernel = Kernel::new("ext4");
+        let run = Run::of(&kernel.file("a"));
+        let mut before = Standing::now(&run.workload, &run.targets);
+        let mut told_with = |change: fn(&mut u64, &mut u64, &mut u64)| {
+            let stand = before.objects[0].as_mut().unwrap();
+            let kept = stand.leads_to;
+            if let LeadsTo::File {
+                device,
+                inode,
+                size,
+            } = &mut stand.leads_to
+            {
+                change(device, inode, size);
+            }
+            let told = stand.changes();
+            stand.leads_to = kept;
+            told.len()
+        };
+        assert_eq!(told_with(|_, _, _| {}), 0);
+        assert_eq!(told_with(|device, _, _| *device += 1), 1);
+        assert_eq!(told_with(|_, inode, _| *inode += 1), 1);
+        assert_eq!(told_with(|_, _, size| *size += 1), 1);
+        // Others may write to it and make it longer.
+        assert_eq!(told_with(|_, _, size| *size -= 1), 0);
+    }
+
+    /// Whether a file that is put in another's place is told, of a job that is changed so.
+    fn is_told(change: fn(&mut Job)) -> bool {
+        let kernel = Kernel::new("ext4");
+        let (path, other) = (kernel.file("a"), kernel.file("b"));
+        let mut run = Run::of(&path);
+        change(run.job());
+        !run.told(|| fs::rename(&other, &path).unwrap()).is_empty()
+    }
+
+    #[test]
+    fn files_that_a_job_may_replace_are_not_looked_at() {
+        assert!(is_told(|_| {}));
+        assert!(!is_told(|job| job.features.files.made_anew = true));
+        assert!(!is_told(|job| {
+            job.features.operation = Some(FileOperation::Delete);
+        }));
+        assert!(!is_told(|job| {
+            let work = FileWork::new(FileTask::Create);
+            job.features.file_work = Some(Box::new(work));
+        }));
+        assert!(!is_told(|job| {
+            job.features.process.command_before = Some("true".to_owned());
+        }));
+        assert!(!is_told(|job| {
+            job.features.process.command_after = Some("true".to_owned());
+        }));
+        // What another job does with its own files says nothing of these.
+        let kernel = Kernel::new("ext4");
+        let (path, other) = (kernel.file("a"), kernel.file("b"));
+        let mut run = Run::of(&path);
+        let mut second = run.job().clone();
+        second.features.process.command_after = Some("true".to_owned());
+        run.workload.stages[0].jobs.push(second);
+        run.targets.jobs.push(JobTargets {
+            objects: Vec::new(),
+            ranges: Vec::new(),
+        });
+        let told = run.told(|| fs::rename(&other, &path).unwrap());
+        assert_eq!(told.len(), 1, "{told:?}");
+    }
+}

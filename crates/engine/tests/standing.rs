@@ -5,7 +5,7 @@ mod common;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
@@ -14,7 +14,7 @@ use fathom_engine::{RunOptions, StopFlag, run};
 use fathom_rawio::{Clock, sleep_until};
 use fathom_record::{Event, EventSink};
 use fathom_units::{Bytes, Nanos};
-use fathom_workload::{FileOperation, Job, Mix};
+use fathom_workload::{ExistingFiles, FileOperation, Job, Mix};
 
 const SIZE: Bytes = Bytes::mib(2);
 
@@ -118,8 +118,9 @@ fn a_device_of_other_settings_is_told() {
     let found = told(Path::new(&device.path), || {
         command(&format!("blockdev --setro {}", device.path));
     });
-    assert_eq!(found, [format!("{}: ro was `0`, is `1`", device.name())]);
+    // The kernel keeps that of a device that is detached, and the next to have it could not write.
     command(&format!("blockdev --setrw {}", device.path));
+    assert_eq!(found, [format!("{}: ro was `0`, is `1`", device.name())]);
 
     let all = fs::read_to_string(format!("{queue}/scheduler")).unwrap();
     let mut others = all.split_whitespace().filter(|name| !name.starts_with('['));
@@ -217,6 +218,81 @@ fn a_file_system_mounted_otherwise_is_told() {
     assert_eq!(found, [format!("{} is gone", path.display()), elsewhere]);
 }
 
+/// Two file systems give their first files one number each, and it is the same.
+#[test]
+fn a_file_of_the_same_number_on_another_file_system_is_told() {
+    let devices = [(); 2].map(|()| LoopDevice::new(Bytes::mib(16)));
+    let make = |device: &LoopDevice| {
+        command(&format!(
+            "mkfs.ext4 -q -E lazy_itable_init=0 {}",
+            device.path
+        ));
+        let mounted = Mounted::new(&device.path);
+        let path = mounted.directory.path().join("file");
+        fs::write(&path, vec![1; SIZE.get() as usize]).unwrap();
+        let number = fs::metadata(&path).unwrap().ino();
+        (mounted, path, number)
+    };
+    let (other, _, of_other) = make(&devices[1]);
+    drop(other);
+    let (mounted, path, number) = make(&devices[0]);
+    assert_eq!(number, of_other);
+    let place = mounted.directory.path().display();
+    let found = told_of(vec![job(&path, SIZE)], true, || {
+        command(&format!("mount {} {place}", devices[1].path));
+    });
+    command(&format!("umount {place}"));
+    let file = format!("{} leads to another file than at the start", path.display());
+    let system = format!(
+        "{place} is on another file system than at the start (ext4 at {place}, was ext4 at {place})"
+    );
+    assert_eq!(found, [file, system]);
+}
+
+/// A partition, as the kernel forgets it.
+#[test]
+fn a_device_that_is_gone_is_told() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    let part = format!("{}p1", device.path);
+    command(&format!("addpart {} 1 2048 8192", device.path));
+    let found = told_of(vec![job(Path::new(&part), SIZE)], true, || {
+        command(&format!("delpart {} 1", device.path));
+    });
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found[0].starts_with(&format!("{part} led to device ")),
+        "{found:?}"
+    );
+    assert!(found[0].ends_with(", leads to none"), "{found:?}");
+    assert_eq!(found[1], format!("{}p1 is gone", device.name()));
+}
+
+/// A loop device whose file is on a file system on another.
+#[test]
+fn a_device_below_the_file_of_a_loop_device_is_told() {
+    let below = LoopDevice::new(Bytes::mib(32));
+    command(&format!(
+        "mkfs.ext4 -q -E lazy_itable_init=0 {}",
+        below.path
+    ));
+    let mounted = Mounted::new(&below.path);
+    let image = mounted.directory.path().join("image");
+    fs::write(&image, vec![1; 8 << 20]).unwrap();
+    let above = command(&format!("losetup --find --show {}", image.display()));
+    let setting = format!("/sys/block/{}/queue/read_ahead_kb", below.name());
+    let before = fs::read_to_string(&setting).unwrap();
+    let found = std::panic::catch_unwind(|| {
+        told_of(vec![job(Path::new(&above), SIZE)], true, || {
+            fs::write(&setting, "12").unwrap();
+        })
+    });
+    fs::write(&setting, &before).unwrap();
+    command(&format!("losetup -d {above}"));
+    let (name, before) = (below.name(), before.trim());
+    let expected = format!("{name}: read_ahead_kb was `{before}`, is `12`");
+    assert_eq!(found.unwrap(), [expected]);
+}
+
 /// Files that are made, made anew, written longer and removed by the run.
 #[test]
 fn what_the_run_changes_itself_is_no_change() {
@@ -230,6 +306,9 @@ fn what_the_run_changes_itself_is_no_change() {
     };
     let command_removes = path("removed by a command");
     fs::write(&command_removes, vec![1; SIZE.get() as usize]).unwrap();
+    fs::write(path("there and anew"), vec![1; SIZE.get() as usize]).unwrap();
+    // A second name keeps the inode from being given away again.
+    fs::hard_link(path("there and anew"), path("kept")).unwrap();
     let mut commanded = job(&command_removes, SIZE);
     commanded.name = format!("standing-{}", std::process::id());
     let printed = format!("{}.postrun.txt", commanded.name);
@@ -239,6 +318,10 @@ fn what_the_run_changes_itself_is_no_change() {
         commanded,
         writes("made", &|_| {}),
         writes("anew", &|job| job.features.files.made_anew = true),
+        writes("there and anew", &|job| {
+            job.features.files.made_anew = true;
+            job.existing = ExistingFiles::AsPeer;
+        }),
         writes("longer", &|job| {
             job.features.files.grows = fathom_workload::Growth::Whole;
         }),

@@ -4,6 +4,8 @@
 //! Thresholds stand beside the check that uses them, with their reason.
 
 mod background;
+#[cfg(test)]
+mod chance;
 mod changed;
 mod cliff;
 mod clock;

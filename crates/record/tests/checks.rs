@@ -1,9 +1,15 @@
 //! Every check is provoked once and stays silent once.
 
+#[path = "checks/bounds.rs"]
+mod bounds;
 #[path = "checks/clock.rs"]
 mod clock;
 #[path = "checks/contents.rs"]
 mod contents;
+#[path = "checks/law.rs"]
+mod law;
+#[path = "checks/levels.rs"]
+mod levels;
 
 use fathom_record::{
     Check, DeviceCounters, EndReason, Evidence, InMemory, IoErrors, MachineClock, OpStats, OtherIo,
@@ -15,9 +21,6 @@ use fathom_workload::{
     Poisson, RateStep, RateSteps, Stage, StatCall, ThinkCounts, ThinkTime, WhenFull, Workload,
     native,
 };
-
-#[path = "checks/levels.rs"]
-mod levels;
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -9,6 +9,8 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use super::kernel::told_at;
+
 /// Major and minor number of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct DeviceNumber {
@@ -63,13 +65,13 @@ pub(crate) struct BlockDevice {
 impl BlockDevice {
     /// The device of a number.
     pub(crate) fn find(number: DeviceNumber) -> io::Result<Self> {
-        let directory = fs::canonicalize(format!("/sys/dev/block/{number}"))?;
+        let directory = fs::canonicalize(told_at(&format!("/sys/dev/block/{number}")))?;
         Ok(Self::at(number, directory))
     }
 
     /// The device of a kernel name.
     pub(crate) fn named(name: &str) -> io::Result<Self> {
-        let number = fs::read_to_string(format!("/sys/class/block/{name}/dev"))?;
+        let number = fs::read_to_string(told_at(&format!("/sys/class/block/{name}/dev")))?;
         let number = DeviceNumber::parse(&number);
         Self::find(number.ok_or_else(|| io::Error::other("its number is none"))?)
     }
@@ -227,7 +229,7 @@ fn names_in(directory: &Path) -> Vec<String> {
 
 /// Every whole block device, by name.
 pub(crate) fn all_devices() -> Vec<BlockDevice> {
-    let names = names_in(Path::new("/sys/block")).into_iter();
+    let names = names_in(&told_at("/sys/block")).into_iter();
     names
         .filter_map(|name| BlockDevice::named(&name).ok())
         .collect()
@@ -235,10 +237,11 @@ pub(crate) fn all_devices() -> Vec<BlockDevice> {
 
 /// Every loop device with a file behind it: its kernel name and that file.
 pub(crate) fn loop_backing_files() -> Vec<(String, PathBuf)> {
-    let devices = names_in(Path::new("/sys/block")).into_iter();
+    let devices = names_in(&told_at("/sys/block")).into_iter();
     devices
         .filter_map(|name| {
-            let text = fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).ok()?;
+            let text = fs::read_to_string(told_at(&format!("/sys/block/{name}/loop/backing_file")))
+                .ok()?;
             Some((name, PathBuf::from(text.trim_end_matches('\n'))))
         })
         .collect()

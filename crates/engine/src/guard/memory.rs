@@ -68,6 +68,7 @@ fn is_numbered(name: &str, start: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::made::Kernel;
 
     #[test]
     fn names_of_devices_in_memory_are_known() {
@@ -82,5 +83,44 @@ mod tests {
         let expected = InMemory::FileSystem("tmpfs".to_owned());
         assert_eq!(memory_under(shared_memory), Some(expected));
         assert_eq!(memory_under(Path::new("/proc/no such file")), None);
+    }
+
+    /// Name of the device in memory that is found under a file of a kernel that is built so.
+    fn device_in_memory(build: impl FnOnce(&Kernel)) -> Option<InMemory> {
+        let kernel = Kernel::new("ext4");
+        kernel.device("zram1", DeviceNumber::parse("4001:1").unwrap());
+        kernel.device("vdb", DeviceNumber::parse("4001:16").unwrap());
+        build(&kernel);
+        memory_under(&kernel.file("a"))
+    }
+
+    #[test]
+    fn devices_in_memory_are_found_below_others() {
+        let zram = Some(InMemory::Device("zram1".to_owned()));
+        let volume_of = |parts: &'static [&'static str]| {
+            move |kernel: &Kernel| {
+                kernel.device("dm-0", kernel.number_of_files());
+                kernel.device("dm-1", DeviceNumber::parse("4001:7").unwrap());
+                kernel.made_of("dm-0", "dm-1");
+                for part in parts {
+                    kernel.made_of("dm-1", part);
+                }
+            }
+        };
+        assert_eq!(device_in_memory(volume_of(&["vdb", "zram1"])), zram);
+        assert_eq!(device_in_memory(volume_of(&["vdb"])), None);
+        // A loop device on itself, which no kernel has, ends.
+        let looped = |dio: &'static str| {
+            move |kernel: &Kernel| {
+                kernel.device("loop3", kernel.number_of_files());
+                kernel.attach("loop3", &kernel.file("image"), dio);
+            }
+        };
+        assert_eq!(device_in_memory(looped("1")), None);
+        let found = device_in_memory(looped("0"));
+        assert!(
+            matches!(&found, Some(InMemory::PageCache { device, .. }) if device == "loop3"),
+            "{found:?}"
+        );
     }
 }

@@ -11,6 +11,7 @@
 
 mod device;
 mod export;
+mod kernel;
 mod memory;
 mod mounts;
 mod reducing;
@@ -25,6 +26,8 @@ use fathom_rawio::{self as rawio, Access, Caching, Durability, OpenHow};
 
 pub(crate) use device::{BlockDevice, DeviceNumber, all_devices};
 pub(crate) use export::judge_export;
+#[cfg(test)]
+pub(crate) use kernel::made;
 pub(crate) use memory::memory_under;
 pub(crate) use mounts::{Mount, mount_over};
 pub(crate) use reducing::{reducing_file, reducing_under};

@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::device::DeviceNumber;
+use super::kernel::told_at;
 
 /// One mounted file system or swap area, by the device or file that it is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl Mount {
 
 /// Everything mounted in this process's view. What other views have mounted shows when the device is opened for us alone.
 pub(crate) fn mounts() -> Vec<Mount> {
-    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let text = fs::read_to_string(told_at("/proc/self/mountinfo")).unwrap_or_default();
     text.lines().filter_map(parse_mount).collect()
 }
 
@@ -91,7 +92,7 @@ fn mount_in<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
 
 /// Whether a btrfs spreads its files over this device and others.
 fn is_one_of_several(device: DeviceNumber) -> bool {
-    let Ok(systems) = fs::read_dir("/sys/fs/btrfs") else {
+    let Ok(systems) = fs::read_dir(told_at("/sys/fs/btrfs")) else {
         return false;
     };
     systems.flatten().any(|system| {

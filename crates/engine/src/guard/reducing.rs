@@ -120,6 +120,14 @@ fn is_vdo(id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::DeviceNumber;
+    use crate::guard::made::Kernel;
+
+    fn number(text: &str) -> DeviceNumber {
+        DeviceNumber::parse(text).unwrap()
+    }
+
+    const VDO: &str = "VDO-e9b9d2c8-0bd1-4b0e-9f5c-8b1d5d3a0c11";
 
     #[test]
     fn volumes_of_vdo_are_known_by_their_id() {
@@ -152,5 +160,131 @@ mod tests {
                 it == Compressing::No
             });
         }
+    }
+
+    /// A volume of the device mapper with this id is what files are on, or below that as `build` says; the name that is told.
+    #[track_caller]
+    fn check_volume(id: &str, expected: Option<&str>, build: impl FnOnce(&Kernel)) {
+        let kernel = Kernel::new("ext4");
+        build(&kernel);
+        kernel.says("dm-7", "dm/uuid", id);
+        let found = reducing_under(&kernel.file("a"));
+        // What is not there yet comes to stand beside it.
+        assert_eq!(reducing_under(&kernel.file("a").with_file_name("b")), found);
+        assert!((found.iter()).all(|it| it.what == Reduced::CompressibleAndRepeated));
+        assert!(found.iter().all(|it| !it.is_seen));
+        let name = found.and_then(|it| Some(it.how.split_once(", a VDO volume,")?.0.to_owned()));
+        assert_eq!(name.as_deref(), expected);
+    }
+
+    #[test]
+    fn volumes_of_vdo_are_found_below_what_files_are_on() {
+        let itself = |kernel: &Kernel| {
+            kernel.device("dm-7", kernel.number_of_files());
+        };
+        check_volume(VDO, Some("dm-7"), itself);
+        check_volume("LVM-m0cd0G3yHuDB-vpool", Some("dm-7"), itself);
+        check_volume("LVM-m0cd0G3yHuDB", None, itself);
+        // A partition of it.
+        check_volume(VDO, Some("dm-7"), |kernel| {
+            let volume = kernel.device("dm-7", number("4001:7"));
+            kernel.part(&volume, "dm-7p1", kernel.number_of_files());
+        });
+        // What is encrypted is on a volume of LVM, and that on a disk and on it.
+        let below = |part: &'static str| {
+            move |kernel: &Kernel| {
+                kernel.device("dm-9", kernel.number_of_files());
+                kernel.device("dm-8", number("4001:8"));
+                kernel.device("vdb", number("4001:16"));
+                let volume = kernel.device("dm-7", number("4001:7"));
+                kernel.part(&volume, "dm-7p1", number("4001:107"));
+                kernel.made_of("dm-9", "dm-8");
+                kernel.made_of("dm-8", "vdb");
+                kernel.made_of("dm-8", part);
+            }
+        };
+        check_volume(VDO, Some("dm-7"), below("dm-7"));
+        check_volume(VDO, Some("dm-7"), below("dm-7p1"));
+        check_volume(VDO, None, below("vdc"));
+    }
+
+    /// The file behind it is on a file system of its own, such as that of `/proc` here.
+    fn elsewhere(kernel: &Kernel, kind: &str, options: &str) -> DeviceNumber {
+        use std::os::unix::fs::MetadataExt as _;
+        let (own, there) = (
+            kernel.number_of_files(),
+            fs::metadata("/proc/version").unwrap(),
+        );
+        let there = DeviceNumber::from_packed(there.dev());
+        kernel.mounts(&format!(
+            "1 0 {own} / / rw - ext4 none rw\n2 1 {there} / /proc rw - {kind} none {options}"
+        ));
+        there
+    }
+
+    #[test]
+    fn what_is_below_the_file_of_a_loop_device_counts() {
+        let on_loop = |dio: &'static str| {
+            move |kernel: &Kernel| {
+                kernel.device("loop3", kernel.number_of_files());
+                kernel.attach("loop3", Path::new("/proc/version"), dio);
+                let there = elsewhere(kernel, "xfs", "rw");
+                kernel.device("dm-7", there);
+            }
+        };
+        check_volume(VDO, Some("dm-7"), on_loop("1"));
+        check_volume(VDO, Some("dm-7"), on_loop("0"));
+        let file_system = |kind: &str, options: &str| {
+            let kernel = Kernel::new("ext4");
+            kernel.device("loop3", kernel.number_of_files());
+            kernel.attach("loop3", Path::new("/proc/version"), "1");
+            elsewhere(&kernel, kind, options);
+            let found = reducing_under(&kernel.file("a"));
+            found.map(|it| (it.how, it.is_seen))
+        };
+        let (how, is_seen) = file_system("zfs", "rw").unwrap();
+        assert!(how.starts_with("zfs, which compresses unless ") && !is_seen);
+        let seen = file_system("ubifs", "rw,compr=lzo");
+        assert_eq!(seen, Some(("ubifs".to_owned(), true)));
+        assert_eq!(file_system("ubifs", "rw,compr=none"), None);
+        assert_eq!(file_system("xfs", "rw"), None);
+    }
+
+    /// No kernel has such a device, and none that had would be asked for ever.
+    #[test]
+    fn a_loop_device_on_itself_ends() {
+        check_volume(VDO, None, |kernel| {
+            kernel.device("loop3", kernel.number_of_files());
+            kernel.device("dm-7", number("4001:7"));
+            kernel.attach("loop3", &kernel.file("image"), "1");
+        });
+        check_volume("CRYPT-LUKS2", None, |kernel| {
+            kernel.device("dm-7", kernel.number_of_files());
+            kernel.made_of("dm-7", "dm-7");
+        });
+    }
+
+    /// What a file system was told not to do, what it is on does not do for it: its data comes there as it is.
+    #[test]
+    fn what_a_file_system_does_comes_before_what_it_is_on() {
+        let of = |kind: &str, options: &str| {
+            let kernel = Kernel::new("ext4");
+            let own = kernel.number_of_files();
+            kernel.mounts(&format!("1 0 {own} / / rw - {kind} none {options}"));
+            kernel.device("dm-7", own);
+            kernel.says("dm-7", "dm/uuid", VDO);
+            let found = reducing_under(&kernel.file("a"));
+            found.map(|it| (it.how.split(',').next().unwrap().to_owned(), it.is_seen))
+        };
+        assert_eq!(of("zfs", "rw"), Some(("zfs".to_owned(), false)));
+        assert_eq!(of("jffs2", "rw"), Some(("jffs2".to_owned(), false)));
+        assert_eq!(
+            of("ubifs", "rw,compr=zstd"),
+            Some(("ubifs".to_owned(), true))
+        );
+        assert_eq!(
+            of("btrfs", "rw,compress=zstd"),
+            Some(("dm-7".to_owned(), false))
+        );
     }
 }

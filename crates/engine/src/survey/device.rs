@@ -175,6 +175,60 @@ fn transport(place: &str, name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::DeviceNumber;
+    use crate::guard::made::Kernel;
+
+    /// A volume on a partition and a loop device, whose file is on another disk.
+    fn kernel() -> Kernel {
+        let kernel = Kernel::new("ext4");
+        let number = |text: &str| DeviceNumber::parse(text).unwrap();
+        kernel.device("dm-0", number("4001:100"));
+        let disk = kernel.device("vda", number("4001:0"));
+        kernel.part(&disk, "vda1", number("4001:1"));
+        kernel.device("loop3", number("4001:3"));
+        kernel.attach("loop3", &kernel.file("image"), "0");
+        kernel.device("vdb", kernel.number_of_files());
+        kernel.made_of("dm-0", "loop3");
+        kernel.made_of("dm-0", "vda1");
+        kernel
+    }
+
+    #[test]
+    fn a_stack_goes_on_below_parts_and_files() {
+        let kernel = kernel();
+        let names = |name: &str| {
+            let found = stack(BlockDevice::named(name).unwrap()).into_iter();
+            found.map(|device| device.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("dm-0"), ["dm-0", "loop3", "vda", "vdb"]);
+        assert_eq!(names("loop3"), ["loop3", "vdb"]);
+        assert_eq!(names("vdb"), ["vdb"]);
+        // Below both, and counted once.
+        kernel.made_of("dm-0", "vdb");
+        assert_eq!(names("dm-0"), ["dm-0", "loop3", "vda", "vdb"]);
+        // No kernel has a loop device on itself.
+        let own = kernel.file("image");
+        kernel.attach("vdb", &own, "1");
+        assert_eq!(names("vdb"), ["vdb"]);
+    }
+
+    #[test]
+    fn devices_on_each_other_are_known() {
+        let _kernel = kernel();
+        let check = |names: &[&str], expected: bool| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(are_on_each_other(&names), expected, "{names:?}");
+        };
+        check(&["dm-0", "loop3"], true);
+        check(&["vda", "dm-0"], true);
+        check(&["loop3", "vdb"], true);
+        check(&["dm-0", "vdb"], true);
+        check(&["vda", "vdb"], false);
+        check(&["loop3", "vda"], false);
+        check(&["dm-0"], false);
+        check(&[], false);
+        check(&["dm-0", "gone"], false);
+    }
 
     #[test]
     fn the_way_to_a_device_is_told_by_its_place() {

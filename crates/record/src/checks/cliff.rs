@@ -149,6 +149,7 @@ fn remedy(kind: RunKind) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::chance::Chance;
     use super::*;
 
     #[track_caller]
@@ -216,5 +217,61 @@ mod tests {
         check(&[5.0; 60], None);
         check(&[0.0; 60], None);
         check(&[], None);
+    }
+
+    /// Percent of 1,000 runs of such seconds in which a cliff is told.
+    fn told(count: usize, of: (f64, f64), course: impl Fn(f64) -> f64) -> f64 {
+        let mut chance = Chance(7);
+        let runs = (0..1000).filter(|_| levels(&chance.seconds(count, of, &course)).is_some());
+        runs.count() as f64 / 10.0
+    }
+
+    /// Waves of seconds that depend on each other have no two levels: they leave too much of the variance, or lie too near.
+    #[test]
+    fn seconds_that_depend_on_each_other_are_no_cliff() {
+        for count in [15, 20, 30, 60, 120, 300, 600] {
+            for scatter in [0.02, 0.05, 0.1, 0.15, 0.3] {
+                for alike in [0.0, 0.2, 0.4, 0.6, 0.8, 0.9] {
+                    let percent = told(count, (scatter, alike), |_| 1000.0);
+                    let is_short = count < 30;
+                    let most = if is_short { 5.0 } else { 2.0 };
+                    assert!(
+                        percent <= most,
+                        "{percent} % of {count} s, scatter {scatter}, correlation {alike}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// A third of the rate is where they begin, and what is less is no cliff but a change.
+    #[test]
+    fn cliffs_are_told_from_seconds_that_depend_on_each_other() {
+        let falls = |by: f64| {
+            move |at: f64| {
+                if at < 0.4 {
+                    1000.0
+                } else {
+                    1000.0 * (1.0 - by)
+                }
+            }
+        };
+        for alike in [0.0, 0.4, 0.8, 0.9] {
+            for count in [30, 60, 600] {
+                let check = |scatter: f64, by: f64, least: f64| {
+                    let percent = told(count, (scatter, alike), falls(by));
+                    assert!(
+                        percent >= least,
+                        "{percent} % of {count} s at {scatter}, correlation {alike}, a fall by {by}"
+                    );
+                };
+                check(0.05, 0.5, 99.0);
+                check(0.02, 0.4, 99.0);
+                check(0.05, 0.4, 98.0);
+                check(0.1, 0.5, 98.0);
+                let small = told(count, (0.02, alike), falls(0.3));
+                assert!(small <= 1.0, "{small} %");
+            }
+        }
     }
 }

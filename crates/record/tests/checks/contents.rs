@@ -316,3 +316,53 @@ fn little_of_much_is_let_go() {
     assert!(!beside(8));
     assert!(beside(10));
 }
+
+/// What is said of two jobs of which the one writes what `change` says, and the other so many times as much at random.
+fn beside_random(times: u64, change: impl FnOnce(&mut Run)) -> String {
+    let (_, evidence, _) = told(None, |run| {
+        let stage = &mut run.workload.stages[0];
+        let mut plain = stage.jobs[0].clone();
+        "plain".clone_into(&mut plain.name);
+        stage.jobs.push(plain);
+        change(run);
+        let mut other = run.results[0].workers[0].clone();
+        other.job = 1;
+        let writes = other.directions[1].as_mut().expect("it writes");
+        writes.bytes *= times;
+        run.results[0].workers.push(other);
+    });
+    evidence
+}
+
+#[test]
+fn a_tenth_of_all_is_nothing_to_tell() {
+    let zeroes = |times| beside_random(times, contents(BufferContents::Zeroes));
+    assert_eq!(zeroes(9), "what was written neither compresses nor repeats");
+    let fifth = zeroes(4);
+    assert!(
+        fifth.starts_with("20 % of what was written compresses or repeats; "),
+        "{fifth}"
+    );
+    // What one job asked for, the other did not.
+    let half = Filling {
+        compress: 50,
+        ..Filling::default()
+    };
+    let evidence = beside_random(1, |run| {
+        filling(half)(run);
+        run.workload.stages[0].jobs[1].contents = BufferContents::Zeroes;
+    });
+    assert!(!evidence.ends_with("as asked for"), "{evidence}");
+}
+
+/// Half a buffer of the pattern, and half of it at random: no two are equal.
+#[test]
+fn a_pattern_that_fills_a_part_repeats_in_none() {
+    let half = Filling {
+        compress: 50,
+        ..counting()
+    };
+    let (_, evidence, _) = told(None, filling(half));
+    let share: f64 = evidence.split(' ').next().unwrap().parse().unwrap();
+    assert!((40.0..=55.0).contains(&share), "{evidence}");
+}

@@ -291,6 +291,12 @@ fn work_that_changes_by_itself_is_not_judged() {
             ..AccessLine::of_size(Bytes::kib(4))
         }];
     });
+    // One after the other is no burst.
+    check(Some("cache-cliff"), |run| {
+        seconds(run, &two_levels());
+        let line = AccessLine::of_size(Bytes::kib(4));
+        run.workload.stages[0].jobs[0].features.lines = vec![line];
+    });
     job("reads checks what it wrote", |job| {
         job.features.verify = Some(Box::new(Verify::new(Checksum::Crc32c)));
     });
@@ -455,6 +461,10 @@ fn credits_that_ran_out_are_named() {
     // In the second after the last of the first level they may have run out.
     let later = with_credits(|at| falls(at.saturating_sub(1)), |_| 1.0);
     assert!(told(&later).is_some(), "{later:?}");
+    // A hundredth of what there was is next to none, and of little it is less.
+    let to = |left: f64| move |at: u32| if at < 37 { 0.02 } else { 0.02 * left };
+    assert!(told(&with_credits(to(0.009), |_| 1.0)).is_some());
+    assert_eq!(told(&with_credits(to(0.02), |_| 1.0)), None);
     // There was half of them left, or never any.
     for iops in [|at: u32| 1.0 - f64::from(at) / 100.0, |_| 0.0] {
         let other = with_credits(iops, |_| 1.0);
