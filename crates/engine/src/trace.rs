@@ -42,14 +42,12 @@ impl Known {
             redirected: false,
             ..replay.clone()
         };
-        let at = match self.0.iter().position(|(known, _)| *known == whole) {
-            Some(at) => at,
-            None => {
-                let summary = summary(&whole);
-                self.0.push((whole, summary));
-                self.0.len() - 1
-            }
-        };
+        let known = self.0.iter().position(|(known, _)| *known == whole);
+        let at = known.unwrap_or_else(|| {
+            let summary = summary(&whole);
+            self.0.push((whole, summary));
+            self.0.len() - 1
+        });
         let summary = self.0[at].1.as_ref().map_err(Clone::clone)?;
         Ok(match replay.files.as_slice() {
             [] => summary.clone(),

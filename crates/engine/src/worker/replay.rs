@@ -171,7 +171,7 @@ fn reader(file: File, replay: &Replay) -> io::Result<TraceReader> {
     };
     let input = BufReader::with_capacity(BUFFER_BYTES, uncut);
     let trace = <TraceReader>::new(Box::new(input)).map_err(io::Error::other)?;
-    Ok(trace.as_of(replay))
+    Ok(trace.replayed_by(replay))
 }
 
 /// The I/O of an entry, which is the one of this number; `None` where it is none.

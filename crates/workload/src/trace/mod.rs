@@ -237,7 +237,8 @@ impl<I: BufRead> TraceReader<I> {
     }
 
     /// Reads a trace as `replay` has it: in fio's place without what [`Replay::plain_writes`] leaves out.
-    pub fn as_of(mut self, replay: &Replay) -> Self {
+    #[must_use]
+    pub fn replayed_by(mut self, replay: &Replay) -> Self {
         if let Format::Blktrace(format) = &mut self.format {
             format.tells_barriers = !replay.plain_writes;
         }

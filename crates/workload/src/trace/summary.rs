@@ -62,6 +62,11 @@ pub struct FileUse {
 }
 
 impl FileUse {
+    /// A time and its waits.
+    fn and_waits(time: Nanos, one: &Self) -> Nanos {
+        time.saturating_add(one.waited)
+    }
+
     fn add(&mut self, action: TraceAction) {
         match action {
             TraceAction::Io {
@@ -90,7 +95,7 @@ impl TraceSummary {
     /// # Errors
     /// Whatever keeps it from being read.
     pub fn of<I: BufRead>(trace: TraceReader<I>, replay: &Replay) -> Result<Self, TraceError> {
-        let mut trace = trace.as_of(replay);
+        let mut trace = trace.replayed_by(replay);
         let mut each: Vec<FileUse> = Vec::new();
         let mut last = Nanos::ZERO;
         while let Some(entry) = trace.next_entry()? {
@@ -111,7 +116,7 @@ impl TraceSummary {
         }
         let whole = Self {
             files: trace.files().to_vec(),
-            length: last,
+            length: each.iter().fold(last, FileUse::and_waits),
             devices: trace.names_devices_by_number(),
             depth: trace.depth(),
             each,
@@ -130,10 +135,12 @@ impl TraceSummary {
         let uses: HashMap<&str, &FileUse> = numbered.collect();
         let each = files.iter().map(|name| uses.get(name.as_str()).copied());
         let each: Vec<FileUse> = each.map(|it| it.copied().unwrap_or_default()).collect();
+        let waited = self.each.iter().fold(Nanos::ZERO, FileUse::and_waits);
+        let last = self.length.saturating_sub(waited);
         let mut part = Self {
             files: files.to_vec(),
             ends: each.iter().map(|it| it.end).collect(),
-            length: self.length,
+            length: each.iter().fold(last, FileUse::and_waits),
             devices: self.devices,
             depth: self.depth,
             ..Self::default()
@@ -147,7 +154,6 @@ impl TraceSummary {
             }
             part.syncs += one.syncs;
             part.zeroes += one.zeroes;
-            part.length = part.length.saturating_add(one.waited);
             places |= one.places;
         }
         // Its lowest bit is the lowest of any of them.

@@ -157,6 +157,17 @@ fn what_is_no_text_is_told() {
             "line 2: it holds bytes that are no text in UTF-8",
         ),
         ("größe\n".as_bytes(), "its first line is \"größe\""),
+        (
+            // A character stands across the end of what is looked at.
+            concat!(
+                "xöööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööö",
+                "öööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööö",
+                "öööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööö",
+                "öööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööö\n"
+            )
+            .as_bytes(),
+            "its first line is \"xööö",
+        ),
     ] {
         let found = reader(bytes).and_then(|reader| TraceSummary::of(reader, &Replay::default()));
         let error = found.unwrap_err();
@@ -185,6 +196,7 @@ fn what_another_tool_wrote_is_told() {
         ),
         ("0,20941264,8192,W,0.551706\n", "SPC's format"),
         ("1, 512, 0, 4096, 0, 0\n", "a log of fio"),
+        ("1, 512, 7, 4096, 0, 0\n", "begins as none"),
         ("hello\n", "begins as none"),
     ] {
         let error = reader(text).unwrap_err().to_string();
@@ -279,7 +291,7 @@ fn barriers_of_blktrace_are_told() {
             plain_writes,
             ..Replay::default()
         };
-        let trace = reader(records.clone()).unwrap().as_of(&replay);
+        let trace = reader(records.clone()).unwrap().replayed_by(&replay);
         let found = entries(trace);
         let expected: Vec<_> = expected
             .iter()
@@ -328,6 +340,72 @@ fn the_other_byte_order_is_read_alike() {
     let entry = reader.next_entry().unwrap().unwrap();
     assert_eq!(entry.action, io(Direction::Read, 4096, 4096));
     assert_eq!(reader.files(), ["8:16"]);
+}
+
+#[test]
+fn records_that_are_none_are_refused() {
+    let good = || record(1_000, 8, 4096, READ, 0);
+    let changed = |at: usize, to: u8| {
+        let mut bytes = good();
+        bytes[at] = to;
+        bytes
+    };
+    let magic = if cfg!(target_endian = "little") { 3 } else { 0 };
+    let mut cut = record(2_000, 8, 4096, READ, 9);
+    cut.truncate(50);
+    for (second, expected) in [
+        (
+            changed(3 - magic, 6),
+            "record 2: it is of a version of blktrace other than 7",
+        ),
+        (
+            changed(magic, 0),
+            "record 2: it does not begin as a record of blktrace does",
+        ),
+        (cut, "record 2: the trace ends within its payload"),
+    ] {
+        let bytes = [good(), second].concat();
+        let found = TraceSummary::of(reader(bytes).unwrap(), &Replay::default());
+        assert_eq!(found.unwrap_err().to_string(), expected);
+    }
+    // What no offset can name is left out.
+    let far = record(2_000, (u64::MAX >> 9) - 1, 4096, READ, 0);
+    let summary = TraceSummary::of(reader([good(), far].concat()).unwrap(), &Replay::default());
+    assert_eq!(summary.unwrap().ios, [1, 0, 0]);
+}
+
+#[test]
+fn devices_have_twenty_bits_of_minor_number() {
+    let mut bytes = record(1_000, 8, 4096, READ, 0);
+    bytes[36..40].copy_from_slice(&(259_u32 << 20 | 70_000).to_ne_bytes());
+    let mut reader = reader(bytes).unwrap();
+    assert!(reader.next_entry().unwrap().is_some());
+    assert_eq!(reader.files(), ["259:70000"]);
+}
+
+#[test]
+fn waits_of_a_trace_without_times_are_its_length() {
+    let text = "fio version 2 iolog\n/a add\n/a read 0 512\n/a wait 250 0\n/a wait 50 0\n/a read 512 512\n\
+                /b add\n/b wait 1000 0\n";
+    let summary = TraceSummary::of(reader(text).unwrap(), &Replay::default()).unwrap();
+    assert_eq!(summary.length, Nanos::from_micros(1300));
+    let of_a = summary.of_files(&["/a".to_owned()]);
+    assert_eq!(of_a.length, Nanos::from_micros(300));
+    let mut reader = reader(text).unwrap();
+    let mut times = Vec::new();
+    while let Some(entry) = reader.next_arrival().unwrap() {
+        times.push(entry.arrival);
+    }
+    assert_eq!(times, [Nanos::ZERO, Nanos::from_micros(300)]);
+}
+
+#[test]
+fn names_have_a_bound() {
+    let names = (0..=super::TRACE_FILES_MAX).map(|number| format!("0 /{number} add\n"));
+    let text = format!("fio version 3 iolog\n{}", names.collect::<String>());
+    let found = TraceSummary::of(reader(text).unwrap(), &Replay::default());
+    let error = found.unwrap_err().to_string();
+    assert!(error.contains("names more than 65,536 files"), "{error}");
 }
 
 #[test]
@@ -386,14 +464,19 @@ fn a_summary_tells_the_depth_of_blktrace() {
         record(1, 8, 4096, QUEUE | 1 << 16, 0),
         record(2, 16, 4096, QUEUE | 1 << 16, 0),
         record(3, 24, 4096, QUEUE | 1 << 16, 0),
-        // Merged into the one before.
+        // Merged into others: behind one, and before one.
         record(4, 24, 4096, 2 | 1 << 16, 0),
+        record(4, 32, 4096, QUEUE | 1 << 16, 0),
+        record(4, 32, 4096, 3 | 1 << 16, 0),
+        // Without bytes it is never told to be complete.
+        record(4, 0, 0, QUEUE | 1 << 18 | 1 << 17, 0),
         record(5, 8, 4096, complete | 1 << 16, 0),
         record(6, 32, 4096, QUEUE | 1 << 16, 0),
+        record(7, 40, 4096, QUEUE | 1 << 16, 0),
     ];
     let reader = reader(records.concat()).unwrap();
     let summary = TraceSummary::of(reader, &Replay::default()).unwrap();
-    assert_eq!((summary.depth, summary.ios), (Some(3), [4, 0, 0]));
+    assert_eq!((summary.depth, summary.ios), (Some(3), [6, 0, 0]));
 }
 
 fn merged(traces: &[(Vec<u8>, u32, u32)]) -> Result<Vec<u8>, MergeError> {
