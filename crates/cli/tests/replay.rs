@@ -94,6 +94,13 @@ impl LoopDevice {
     fn name(&self) -> &str {
         self.device.trim_start_matches("/dev/")
     }
+
+    /// Flushes that the device has done since it is there (`Documentation/block/stat.rst`).
+    fn flushes(&self) -> u64 {
+        let path = format!("/sys/block/{}/stat", self.name());
+        let told = std::fs::read_to_string(path).unwrap();
+        told.split_whitespace().nth(15).unwrap().parse().unwrap()
+    }
 }
 
 impl Drop for LoopDevice {
@@ -249,8 +256,19 @@ fn a_block_device_gets_what_the_trace_wrote() {
     );
     let destroy = format!("--destroy-data={}", disk.name());
     let words = [&words[..], &[&destroy]].concat();
+    let flushes = || disk.flushes();
+    let before = flushes();
     let replayed = record(home, &words, 0);
     assert_eq!(ios(&replayed), (50, 150));
+    // A durable write is one I/O: the only sync is the trace's flush. Writes come 4 ms after each other, too far to share one.
+    assert_eq!(count(&replayed, "sync", "/ios"), 1);
+    let flushed = flushes() - before;
+    assert!((26..=60).contains(&flushed), "{flushed} flushes of 51");
+    let notes = replayed["notes"].to_string();
+    assert!(
+        notes.contains("50 requests of its trace wrote zeroes without sending them"),
+        "{notes}"
+    );
     assert_eq!(count(&replayed, "write", "/bytes"), 150 * 4096);
     assert_eq!(count(&replayed, "trim", "/ios"), 1);
     let measured = measured_ms(&replayed);
@@ -435,6 +453,7 @@ fn what_is_wrong_is_told() {
     );
     write("one", &format!("{HEADER}0,a,read,0,512,1,1,\n"));
     write("trims", &format!("{HEADER}0,a,trim,0,512,1,1,\n"));
+    std::fs::write(home.join("binary"), [0x7f, b'E', b'L', b'F', 0xff, 0, 0, 0]).unwrap();
     system("mkfifo", &[home.join("pipe").to_str().unwrap()]);
     for (words, code, told) in [
         (
@@ -447,6 +466,16 @@ fn what_is_wrong_is_told() {
         ("pipe --to x", 3, "it is no regular file"),
         (". --to x", 3, "it is a folder"),
         ("strace --to x", 3, "it is output of strace"),
+        (
+            "binary --to x",
+            3,
+            "it begins with the bytes 7f 45 4c 46 ff 00 00 00",
+        ),
+        (
+            "binary --to x",
+            3,
+            "hint: name a trace of `fathom serve --trace`, fio",
+        ),
         ("cut --to x", 3, "line 3: it has fewer columns"),
         ("cut --to x", 3, "the trace was cut short"),
         ("odd --to x", 3, "`--buffered`"),

@@ -42,6 +42,10 @@ pub fn normal_form(workload: &Workload) -> Workload {
         if job.targets.len() == 1 {
             job.file_choice = FileChoice::RoundRobin;
         }
+        if let Some(replay) = &mut job.features.replay {
+            // What a conversion to fio loses is told where it is a loss.
+            replay.plain_writes = true;
+        }
         if !job.mix.changes_data() && job.features.replay.is_none() {
             job.existing = ExistingFiles::AsPeer;
             if job.features.verify.is_none() {

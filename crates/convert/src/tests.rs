@@ -198,6 +198,33 @@ fn fio_says_which_traces_are_merged() {
     );
 }
 
+/// What fio does not heed of a binary trace is told where the trace is one.
+#[test]
+fn fio_loses_the_barriers_of_blktrace() {
+    let path = std::env::temp_dir().join(format!("fathom-convert-{}", std::process::id()));
+    let mut record = Vec::new();
+    record.extend((0x6561_7400_u32 | 7).to_ne_bytes());
+    record.extend([0; 20]);
+    for number in [4096, 1 | 1 << 17, 0, 8 << 20, 0, 0_u32] {
+        record.extend(number.to_ne_bytes());
+    }
+    let told_of = |bytes: &[u8], more: &str| {
+        std::fs::write(&path, bytes).unwrap();
+        let keys = format!("trace = {{ path = {path:?}, redirected = true{more} }}");
+        let told = told(&convert(&one_job(&keys), Dialect::Fio, "test"));
+        told.iter()
+            .any(|line| line.contains("trace: fio heeds neither flushes before writes nor durable"))
+    };
+    let text = b"fio version 3 iolog\n0 /a add\n0 /a write 0 4096\n";
+    let found = [
+        told_of(&record, ""),
+        told_of(&record, ", plain_writes = true"),
+        told_of(text, ""),
+    ];
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(found, [true, false, false]);
+}
+
 #[test]
 fn fio_says_what_a_worker_is() {
     let lost = "lost: job `a`: trace_to: a job of fio that reads a trace writes none";

@@ -292,6 +292,9 @@ fn hint(source: &io::Error, denied: Option<&str>) -> String {
         io::ErrorKind::TimedOut => {
             "see whether the storage, its server and the way to it are still there"
         }
+        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => {
+            "see whether the server is still there, and what it says; once it serves again, run again"
+        }
         io::ErrorKind::PermissionDenied => {
             denied.unwrap_or("name a target that you may use, or run as a user who may")
         }

@@ -1,5 +1,7 @@
 //! What is said of an I/O that failed and of a job that was too slow.
 
+use std::io::{Error, ErrorKind};
+
 use fathom_record::WRONG_DATA;
 use fathom_units::Nanos;
 use fathom_workload::{Backend, Direction, Job, Pacing};
@@ -7,6 +9,11 @@ use fathom_workload::{Backend, Direction, Job, Pacing};
 use crate::EngineError;
 use crate::exports::{SILENCE_MOST, SILENT};
 use crate::worker::{FailedIo, Shortfall, TOO_SLOW};
+
+/// `EPIPE`, `EPROTO` and `ECONNRESET`.
+const BROKEN_PIPE: i32 = 32;
+const PROTOCOL_ERROR: i32 = 71;
+const CONNECTION_RESET: i32 = 104;
 
 /// The error of an I/O of `job`.
 pub(crate) fn io_error(job: &Job, failure: FailedIo) -> EngineError {
@@ -37,7 +44,7 @@ pub(crate) fn io_error(job: &Job, failure: FailedIo) -> EngineError {
             job: job.name.clone(),
             path: path.to_owned(),
             operation: operation.name(),
-            source: std::io::Error::from_raw_os_error(failure.errno),
+            source: Error::from_raw_os_error(failure.errno),
         };
     }
     EngineError::Io {
@@ -48,15 +55,31 @@ pub(crate) fn io_error(job: &Job, failure: FailedIo) -> EngineError {
         length: failure.length,
         caching: job.caching,
         source: if failure.errno == 0 {
-            std::io::Error::other("nothing was transferred: the end of the target was reached")
-        } else if job.backend == Backend::Nbd && failure.errno == SILENT {
-            std::io::Error::new(
-                std::io::ErrorKind::TimedOut,
-                format!("its server has answered nothing for {SILENCE_MOST}"),
-            )
+            Error::other("nothing was transferred: the end of the target was reached")
+        } else if job.backend == Backend::Nbd {
+            nbd_error(failure.errno)
         } else {
-            std::io::Error::from_raw_os_error(failure.errno)
+            Error::from_raw_os_error(failure.errno)
         },
+    }
+}
+
+/// What an error of a request to an NBD server means: those that no server answers with are of the connection.
+fn nbd_error(errno: i32) -> Error {
+    match errno {
+        SILENT => {
+            let text = format!("its server has answered nothing for {SILENCE_MOST}");
+            Error::new(ErrorKind::TimedOut, text)
+        }
+        BROKEN_PIPE | CONNECTION_RESET => {
+            let text = "its server has ended the connection, or has died";
+            Error::new(ErrorKind::ConnectionReset, text)
+        }
+        PROTOCOL_ERROR => {
+            let text = "its server has sent what is no answer, and the connection is given up";
+            Error::new(ErrorKind::ConnectionAborted, text)
+        }
+        other => Error::from_raw_os_error(other),
     }
 }
 

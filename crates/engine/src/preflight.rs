@@ -88,7 +88,7 @@ pub(crate) fn preflight_with(
         check_job(job, &mut problems);
         calls::check(job, &mut problems);
     }
-    trace::check_all(workload, &mut problems);
+    trace::check_all(workload, &mut problems, &mut notes);
     for stage in &workload.stages {
         check_stage(stage, &mut problems);
         check_sets(stage, &mut problems);

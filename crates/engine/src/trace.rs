@@ -8,20 +8,66 @@ use std::fs::File;
 use std::io::BufReader;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_units::group_digits;
 use fathom_workload::trace::{TraceReader, TraceSummary, merged_summary};
 use fathom_workload::{Direction, Job, Replay, Workload};
 
 use crate::{EngineError, merged};
 
-/// Adds to `problems` what of the traces does not fit that are there before the run.
-pub(crate) fn check_all(workload: &Workload, problems: &mut Diagnostics) {
+/// Adds to `problems` what of the traces does not fit that are there before the run, and to `notes` what of them is done
+/// otherwise.
+pub(crate) fn check_all(workload: &Workload, problems: &mut Diagnostics, notes: &mut Vec<String>) {
     merged::check_all(workload, problems);
+    let mut known = Known::default();
     for (index, stage) in workload.stages.iter().enumerate() {
         let there = (stage.jobs.iter()).filter(|job| !is_recorded_before(workload, index, job));
         for job in there {
-            check(job, problems);
+            if let Some(summary) = check(job, &mut known, problems) {
+                notes.extend(note_on_zeroes(job, &summary));
+            }
         }
     }
+}
+
+/// The traces that were looked through, each once however many jobs share it: with what of [`Replay`] they were read, but
+/// for the files that are one job's.
+#[derive(Debug, Default)]
+struct Known(Vec<(Replay, Result<TraceSummary, String>)>);
+
+impl Known {
+    /// What `replay` comes to; the sentence on what is wrong names the trace where several are merged.
+    fn summary(&mut self, replay: &Replay) -> Result<TraceSummary, String> {
+        let whole = Replay {
+            files: Vec::new(),
+            redirected: false,
+            ..replay.clone()
+        };
+        let known = self.0.iter().position(|(known, _)| *known == whole);
+        let at = known.unwrap_or_else(|| {
+            let summary = summary(&whole);
+            self.0.push((whole, summary));
+            self.0.len() - 1
+        });
+        let summary = self.0[at].1.as_ref().map_err(Clone::clone)?;
+        Ok(match replay.files.as_slice() {
+            [] => summary.clone(),
+            files => summary.of_files(files),
+        })
+    }
+}
+
+/// Zeroes have no request of their own here.
+fn note_on_zeroes(job: &Job, summary: &TraceSummary) -> Option<String> {
+    let requests = match summary.zeroes {
+        0 => return None,
+        1 => "1 request".to_owned(),
+        count => format!("{} requests", group_digits(count)),
+    };
+    let name = &job.name;
+    Some(format!(
+        "job `{name}`: {requests} of its trace wrote zeroes without sending them; they are written as data, in pieces of 1 MiB, \
+         which takes longer and wears more"
+    ))
 }
 
 /// Looks at the traces of a stage that earlier ones have written.
@@ -29,10 +75,10 @@ pub(crate) fn check_all(workload: &Workload, problems: &mut Diagnostics) {
 /// # Errors
 /// What of them does not fit.
 pub(crate) fn check_recorded(workload: &Workload, stage: usize) -> Result<(), EngineError> {
-    let mut problems = Diagnostics::default();
+    let (mut problems, mut known) = (Diagnostics::default(), Known::default());
     let jobs = workload.stages[stage].jobs.iter();
     for job in jobs.filter(|job| is_recorded_before(workload, stage, job)) {
-        check(job, &mut problems);
+        check(job, &mut known, &mut problems);
     }
     if problems.has_errors() {
         return Err(EngineError::Invalid(problems));
@@ -51,23 +97,27 @@ fn is_recorded_before(workload: &Workload, stage: usize, job: &Job) -> bool {
     earlier.any(|other| other.features.trace_to.as_ref() == Some(&replay.path))
 }
 
-/// Adds to `problems` what of the job's trace does not fit.
-fn check(job: &Job, problems: &mut Diagnostics) {
-    let Some(replay) = &job.features.replay else {
-        return;
-    };
+/// Adds to `problems` what of the job's trace does not fit; gives what it comes to.
+fn check(job: &Job, known: &mut Known, problems: &mut Diagnostics) -> Option<TraceSummary> {
+    let replay = job.features.replay.as_ref()?;
     let mut complain = |what: String, hint: &str| {
         let text = format!("job `{}`: {what}", job.name);
         problems.push(Diagnostic::error(text).hint(hint));
     };
     let path = &replay.path;
-    let summary = match summary(replay) {
+    let summary = match known.summary(replay) {
         Ok(summary) => summary,
         Err(what) if replay.merged.is_empty() => {
-            let what = format!("trace `{path}`: {what}");
-            return complain(what, "name a trace that can be read");
+            complain(
+                format!("trace `{path}`: {what}"),
+                "name a trace that can be read",
+            );
+            return None;
         }
-        Err(what) => return complain(what, merged::HINT),
+        Err(what) => {
+            complain(what, merged::HINT);
+            return None;
+        }
     };
     let mut complain = |what: String, hint: &str| {
         complain(format!("trace `{path}`: {what}"), hint);
@@ -100,6 +150,7 @@ fn check(job: &Job, problems: &mut Diagnostics) {
             complain(what, "make the job's block as large");
         }
     }
+    Some(summary)
 }
 
 /// The sentence on what is wrong names the trace where several are merged.

@@ -207,15 +207,21 @@ impl Queue for AioQueue {
     fn push(&mut self, request: Request) {
         let opcode = match request.operation {
             Operation::Read => COMMAND_PREAD,
-            Operation::Write => COMMAND_PWRITE,
+            Operation::Write | Operation::WriteThrough => COMMAND_PWRITE,
             Operation::Fsync => return self.push_sync(request, COMMAND_FSYNC),
             Operation::Fdatasync => return self.push_sync(request, COMMAND_FDSYNC),
+        };
+        let [reads, writes] = self.rw_flags;
+        let rw_flags = match request.operation {
+            Operation::Read => reads,
+            Operation::WriteThrough => writes | libc::RWF_DSYNC,
+            _ => writes,
         };
         let address = self.slots.begin(request.slot, request.length);
         let block = &mut self.blocks[request.slot as usize];
         *block = ControlBlock {
             user_data: u64::from(request.slot),
-            rw_flags: self.rw_flags[usize::from(request.operation == Operation::Write)],
+            rw_flags,
             opcode,
             priority: self.priority.cast_signed(),
             flags: if self.priority == 0 { 0 } else { FLAG_PRIORITY },

@@ -148,17 +148,17 @@ impl Performer for MappedFiles {
                 // change the bytes meanwhile: nothing depends on what they are.
                 unsafe { std::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len()) };
             }
-            Operation::Write if map.writable => {
+            Operation::Write | Operation::WriteThrough if map.writable => {
                 let to = map.range(request.offset, buffer.len())?;
                 // SAFETY: as above, and the mapping may be written to.
                 unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), to, buffer.len()) };
             }
-            Operation::Write => return Err(libc::EBADF),
+            Operation::Write | Operation::WriteThrough => return Err(libc::EBADF),
             Operation::Fsync | Operation::Fdatasync => {
                 return perform(&self.files[file], request, buffer);
             }
         }
-        if self.writes == MappedWrites::Through {
+        if self.writes == MappedWrites::Through || request.operation == Operation::WriteThrough {
             Self::write_back(map, request.offset, buffer.len())?;
         }
         Ok(request.length)

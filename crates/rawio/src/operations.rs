@@ -102,7 +102,7 @@ impl Names {
 impl Performer for Names {
     fn perform(&mut self, request: Request, _buffer: &mut [u8]) -> Result<u32, i32> {
         match request.operation {
-            Operation::Read | Operation::Write => {
+            Operation::Read | Operation::Write | Operation::WriteThrough => {
                 let done = self.act(request.file as usize);
                 done.map(|()| request.length).map_err(|error| code(&error))
             }
@@ -153,10 +153,12 @@ impl Performer for Ranges {
                 request.offset,
                 request.length.into(),
             ),
-            (Operation::Write, RangeOperation::Allocate) => {
+            (Operation::Write | Operation::WriteThrough, RangeOperation::Allocate) => {
                 allocate(file, 0, request.offset, request.length.into())
             }
-            (Operation::Write, RangeOperation::Truncate) => file.set_len(request.offset),
+            (Operation::Write | Operation::WriteThrough, RangeOperation::Truncate) => {
+                file.set_len(request.offset)
+            }
             (Operation::Read, RangeOperation::Truncate) => return Err(libc::EINVAL),
         };
         done.map(|()| request.length).map_err(|error| code(&error))

@@ -105,10 +105,13 @@ impl Flagged {
     /// Performs one request.
     #[inline(never)]
     fn perform(&mut self, file: &File, request: Request, buffer: &mut [u8]) -> Result<u32, i32> {
-        if !matches!(request.operation, Operation::Read | Operation::Write) {
-            return perform(file, request, buffer);
-        }
-        let mut flags = self.flags[usize::from(request.operation == Operation::Write)];
+        let [reads, writes] = self.flags;
+        let mut flags = match request.operation {
+            Operation::Read => reads,
+            Operation::Write => writes,
+            Operation::WriteThrough => writes | ReadWriteFlags::DSYNC,
+            Operation::Fsync | Operation::Fdatasync => return perform(file, request, buffer),
+        };
         flags.set(ReadWriteFlags::HIPRI, self.polled.next());
         loop {
             let moved = if request.operation == Operation::Read {
@@ -162,6 +165,10 @@ pub(crate) fn perform(file: &File, request: Request, buffer: &mut [u8]) -> Resul
         let moved = match request.operation {
             Operation::Read => rustix::io::pread(file, &mut *buffer, request.offset),
             Operation::Write => rustix::io::pwrite(file, buffer, request.offset),
+            Operation::WriteThrough => {
+                let buffers = &[IoSlice::new(buffer)];
+                rustix::io::pwritev2(file, buffers, request.offset, ReadWriteFlags::DSYNC)
+            }
             Operation::Fsync => rustix::fs::fsync(file).map(|()| 0),
             Operation::Fdatasync => rustix::fs::fdatasync(file).map(|()| 0),
         };
@@ -283,7 +290,7 @@ impl Queue for NullQueue {
     fn push(&mut self, request: Request) {
         self.slots.begin(request.slot, request.length);
         let result = match request.operation {
-            Operation::Read | Operation::Write => Ok(request.length),
+            Operation::Read | Operation::Write | Operation::WriteThrough => Ok(request.length),
             Operation::Fsync | Operation::Fdatasync => Ok(0),
         };
         self.done.push(Completion {

@@ -20,6 +20,8 @@ pub enum Operation {
     Read,
     /// The slot's buffer to storage.
     Write,
+    /// The same, durable when it is complete: one request, as with `RWF_DSYNC` of `pwritev2`.
+    WriteThrough,
     /// Make everything of the file durable.
     Fsync,
     /// Make the data of the file durable, and of its metadata what is needed to read it back.
@@ -210,6 +212,12 @@ pub trait Queue {
     /// What was measured since [`Queue::time_outside_calls`]; `None` where nothing was.
     fn outside_calls(&self) -> Option<OutsideCalls> {
         None
+    }
+
+    /// Whether nothing that is asked of this file can succeed any more: the connection that it is has broken.
+    fn is_gone(&self, index: u32) -> bool {
+        let _ = index;
+        false
     }
 
     /// A file by its index.

@@ -54,7 +54,7 @@ pub struct UringQueue {
     region_shift: u32,
     /// Reads and writes until one is handed to a kernel worker, and how many that is; 0: none is.
     until_async: (u32, u32),
-    /// Slots whose entries a sync has changed since.
+    /// Slots whose entries a sync or a durable write has changed since.
     spoilt: Vec<u32>,
     files: Vec<File>,
     fixed_buffers: Registered,
@@ -232,13 +232,13 @@ impl UringQueue {
         }
         entry.opcode = match (request.operation, self.fixed_buffers) {
             (Operation::Read, Registered::Yes) => IoringOp::ReadFixed,
-            (Operation::Write, Registered::Yes) => IoringOp::WriteFixed,
+            (Operation::Write | Operation::WriteThrough, Registered::Yes) => IoringOp::WriteFixed,
             (Operation::Read, Registered::No) => IoringOp::Read,
-            (Operation::Write, Registered::No) => IoringOp::Write,
+            (Operation::Write | Operation::WriteThrough, Registered::No) => IoringOp::Write,
             (Operation::Fsync | Operation::Fdatasync, _) => IoringOp::Fsync,
         };
         match request.operation {
-            Operation::Read | Operation::Write => {
+            Operation::Read | Operation::Write | Operation::WriteThrough => {
                 entry.off_or_addr2 = off_or_addr2_union {
                     off: request.offset,
                 };
@@ -248,7 +248,12 @@ impl UringQueue {
                 entry.len = len_union { len };
                 let ioprio = self.priority;
                 entry.ioprio = ioprio_union { ioprio };
-                let rw_flags = self.flags[usize::from(request.operation == Operation::Write)];
+                let [reads, writes] = self.flags;
+                let rw_flags = match request.operation {
+                    Operation::Read => reads,
+                    Operation::WriteThrough => writes | ReadWriteFlags::DSYNC,
+                    _ => writes,
+                };
                 entry.op_flags = op_flags_union { rw_flags };
             }
             Operation::Fsync => {}
@@ -362,7 +367,7 @@ impl UringQueue {
         entry
     }
 
-    /// Gives the entries of slots that had a sync what they have for reads and writes; `false` where entries have to be
+    /// Gives the entries of slots that had one of those what they have for reads and writes; `false` where entries have to be
     /// written in whole all the same.
     #[cold]
     #[inline(never)]
@@ -423,14 +428,21 @@ impl UringQueue {
         }
     }
 
-    /// Puts a sync in line.
+    /// Puts a sync or a durable write in line.
     #[cold]
-    fn push_sync(&mut self, request: &Request) {
+    fn push_unlike(&mut self, request: &Request) {
         if self.spoilt.len() == self.spoilt.capacity() {
             self.mend_entries();
         }
-        let address = self.slots.begin(request.slot, 0);
-        let entry = self.make(request, address);
+        let length = match request.operation {
+            Operation::WriteThrough => request.length,
+            _ => 0,
+        };
+        let address = self.slots.begin(request.slot, length);
+        let mut entry = self.make(request, address);
+        if length > 0 {
+            entry[BUFFER] = self.entry(&Template::default(), 0, request.slot)[BUFFER];
+        }
         self.spoilt.push(request.slot);
         self.is_unusual = true;
         // SAFETY: the slot has begun just now.
@@ -567,7 +579,7 @@ impl Queue for UringQueue {
     #[inline]
     fn push(&mut self, request: Request) {
         if !matches!(request.operation, Operation::Read | Operation::Write) {
-            return self.push_sync(&request);
+            return self.push_unlike(&request);
         }
         self.slots.begin(request.slot, request.length);
         let template = *self.template_of(request.operation, request.file, request.length);

@@ -398,8 +398,19 @@ fn missed_rate(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
             .direction
             .map_or(String::new(), |way| format!(" {}s", way.name()));
         let (wanted, reached) = (words(rates.wanted), words(rates.reached));
-        format!("{}{of}: {reached} reached of {wanted} asked for", job.name)
+        // What stands behind the name has the colon after it.
+        let name = if of.is_empty() {
+            before_colon(&job.name)
+        } else {
+            &job.name
+        };
+        format!("{name}{of}: {reached} reached of {wanted} asked for")
     })
+}
+
+/// A name that a colon follows: one that ends with a colon of its own (a drive, `D:`) has that one.
+pub fn before_colon(name: &str) -> &str {
+    name.strip_suffix(':').unwrap_or(name)
 }
 
 /// A trace whose last I/O ended long after it was to start: by more than a hundredth of the time that it came over, and
@@ -412,7 +423,7 @@ fn late_trace(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
         (late > LEAST && late.get() > due.get() / 100).then(|| {
             format!(
                 "{}: the trace's I/Os came over {due}, and the last of them ended {late} later",
-                job.name
+                before_colon(&job.name)
             )
         })
     })

@@ -21,8 +21,8 @@ mod sweep;
 
 pub use build::{latency_record, stage_record, total_of, total_of_seconds};
 pub use checks::{
-    Evidence, InMemory, MachineClock, Reduced, Reducing, TargetFacts, compressible_note,
-    run_checks, verdict,
+    Evidence, InMemory, MachineClock, Reduced, Reducing, TargetFacts, before_colon,
+    compressible_note, run_checks, verdict,
 };
 pub use document::{
     Check, CpuRecord, DetailRecord, DeviceCountersRecord, DirectionRecord, EmulationRecord,

@@ -101,10 +101,7 @@ impl ReplayArgs {
                 redirected: true,
                 ..whole.clone()
             };
-            let summary = match targets.0.len() {
-                1 if self.leave_out.is_empty() => summary.clone(),
-                _ => self.look_through(&replay)?,
-            };
+            let summary = summary.of_files(&target.names);
             let of = JobOf {
                 target,
                 summary: &summary,

@@ -103,6 +103,7 @@ pub fn look_through(
         skip: settings.control.trace.skip,
         files: Vec::new(),
         redirected: settings.control.trace.redirect.is_some(),
+        plain_writes: true,
         merged: merge.map_or_else(Vec::new, |merge| merge.parts.clone()),
     };
     let jobs = before.stages.iter().flat_map(|stage| &stage.jobs);

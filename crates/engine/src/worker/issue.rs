@@ -28,6 +28,8 @@ struct Alone {
 pub(super) struct Pending {
     pub(super) io: Io,
     pub(super) tag: u64,
+    /// As of [`Sourced::durable`].
+    pub(super) durable: bool,
     /// When it should start.
     pub(super) due: Nanos,
 }
@@ -57,7 +59,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 return self.end_with(EndReason::Done);
             };
             self.drop_restarted();
-            self.push_data(io, 0, self.now);
+            self.push_data(io, 0, self.now, Operation::Write);
         }
     }
 
@@ -165,19 +167,22 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                     self.pending_sync = None;
                 }
             }
-            let Some(Pending { io, tag, due }) = self.take_due() else {
+            let Some(pending) = self.take_due() else {
                 if self.state == State::Owing {
                     self.end_with(EndReason::Time);
                 }
                 return done_at_once;
             };
+            let Pending { io, tag, due, .. } = pending;
             if io.direction == Direction::Trim && !self.acts_on_names() {
                 if self.push_trim(&io, tag, due) == Trims::Apart {
                     self.trim(&io, tag, due);
                     done_at_once += 1;
                 }
+            } else if S::HOOKS && pending.durable {
+                self.push_data(&io, tag, due, Operation::WriteThrough);
             } else {
-                self.push_data(&io, tag, due);
+                self.push_data(&io, tag, due, Operation::Write);
             }
         }
         done_at_once
@@ -227,10 +232,18 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// The next I/O if it may start now.
     fn take_due(&mut self) -> Option<Pending> {
         if S::HOOKS
-            && let Some(Sourced { io, tag, .. }) = self.parts.source.follow_up(self.now)
+            && let Some(sourced) = self.parts.source.follow_up(self.now)
         {
             let due = self.now;
-            return Some(Pending { io, tag, due });
+            let Sourced {
+                io, tag, durable, ..
+            } = sourced;
+            return Some(Pending {
+                io,
+                tag,
+                durable,
+                due,
+            });
         }
         if !self.has_next() {
             return None;
@@ -259,7 +272,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             drawn = self.parts.source.next(self.now, self.queue.in_flight());
         }
         self.drop_restarted();
-        let Sourced { io, at, tag } = match drawn {
+        let Sourced {
+            io,
+            at,
+            tag,
+            durable,
+        } = match drawn {
             Next::Io(sourced) => sourced,
             Next::Sync(operation, target) => {
                 self.push_sync(operation, target);
@@ -292,7 +310,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 base.saturating_add(Nanos::new(self.last_start))
             }
         };
-        self.pending = Some(Pending { io, tag, due });
+        self.pending = Some(Pending {
+            io,
+            tag,
+            durable,
+            due,
+        });
         true
     }
 
@@ -307,12 +330,13 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
     }
 
+    /// Puts a read in line, or what `write` says: a write, or one that is durable when it completes.
     #[expect(
         clippy::inline_always,
         reason = "every I/O comes by here, and a call costs as much as the work"
     )]
     #[inline(always)]
-    fn push_data(&mut self, io: &Io, tag: u64, intended: Nanos) {
+    fn push_data(&mut self, io: &Io, tag: u64, intended: Nanos, write: Operation) {
         let Some(slot) = self.free.pop() else {
             return;
         };
@@ -325,7 +349,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             if self.round != Round::Plain {
                 self.count_write(io.target);
             }
-            Operation::Write
+            write
         } else {
             Operation::Read
         };

@@ -177,7 +177,8 @@ impl IoSource for Rated {
             return Next::End;
         };
         self.lanes.passed(&io);
-        Next::Io(Sourced { io, at, tag: 0 })
+        let sourced = Sourced::of(io);
+        Next::Io(Sourced { at, ..sourced })
     }
 
     fn stream(&mut self) -> Option<&mut WorkerStream> {

@@ -337,10 +337,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let handling = &self.parts.job.features.errors;
         let way = direction as usize;
         let survived = handling.go_on[way] || handling.ignored[way].contains(&errno);
-        if !survived {
+        // All further I/O over a connection that broke would fail like this one, as fast as it can be asked for.
+        let is_gone = self.parts.backend == Backend::Nbd && self.queue.is_gone(slot.target);
+        if !survived || is_gone {
             self.tell_failure(name, slot, errno);
         }
-        if !survived && !self.parts.tolerance.survives_another() {
+        if is_gone || (!survived && !self.parts.tolerance.survives_another()) {
             self.fail_at(name, slot, errno);
         }
     }

@@ -55,7 +55,8 @@ impl<'a> Replayer<'a> {
     /// Where the trace cannot be opened, or its start is none.
     pub(crate) fn new(replay: &Replay, job: &'a Job) -> Result<Self, EngineError> {
         let failed = |source| EngineError::target(&replay.path, "reading the trace", source);
-        let trace = File::open(&replay.path).and_then(reader).map_err(failed)?;
+        let trace = File::open(&replay.path).and_then(|file| reader(file, replay));
+        let trace = trace.map_err(failed)?;
         let (sender, chunks) = sync_channel(AHEAD);
         let adapted = replay.clone();
         let reader = std::thread::Builder::new().name("trace".to_owned());
@@ -130,7 +131,13 @@ impl<'a> Replayer<'a> {
         }
         self.index += 1;
         self.intended_end = at.or(self.intended_end);
-        Some(Next::Io(Sourced { io, at, tag: 0 }))
+        let durable = matches!(entry.action, TraceAction::Io { durable: true, .. });
+        let sourced = Sourced::of(io);
+        Some(Next::Io(Sourced {
+            at,
+            durable,
+            ..sourced
+        }))
     }
 }
 
@@ -154,7 +161,8 @@ impl Read for Uncut {
     }
 }
 
-fn reader(file: File) -> io::Result<TraceReader> {
+/// What reads `file` as `replay` has it.
+fn reader(file: File, replay: &Replay) -> io::Result<TraceReader> {
     let length = file.metadata()?.len();
     let uncut = Uncut {
         file,
@@ -162,7 +170,8 @@ fn reader(file: File) -> io::Result<TraceReader> {
         read: 0,
     };
     let input = BufReader::with_capacity(BUFFER_BYTES, uncut);
-    <TraceReader>::new(Box::new(input)).map_err(io::Error::other)
+    let trace = <TraceReader>::new(Box::new(input)).map_err(io::Error::other)?;
+    Ok(trace.replayed_by(replay))
 }
 
 /// The I/O of an entry, which is the one of this number; `None` where it is none.
@@ -171,6 +180,7 @@ fn io_of(entry: &TraceEntry, index: u64) -> Option<Io> {
         direction,
         offset,
         length,
+        ..
     } = entry.action
     else {
         return None;
@@ -192,7 +202,7 @@ pub(crate) fn trace_ios(
 ) -> io::Result<impl Iterator<Item = io::Result<Io>> + Send + use<>> {
     let mut file = file.try_clone()?;
     file.rewind()?;
-    let mut trace = reader(file)?;
+    let mut trace = reader(file, replay)?;
     let (replay, mut index) = (replay.clone(), 0);
     Ok(std::iter::from_fn(move || {
         loop {

@@ -58,13 +58,7 @@ pub(crate) struct Leftover {
 impl Next {
     /// An I/O that may start as the job's schedule has it, or the end.
     pub(crate) fn of(io: Option<Io>) -> Self {
-        io.map_or(Self::End, |io| {
-            Self::Io(Sourced {
-                io,
-                at: None,
-                tag: 0,
-            })
-        })
+        io.map_or(Self::End, |io| Self::Io(Sourced::of(io)))
     }
 }
 
@@ -76,6 +70,20 @@ pub(crate) struct Sourced {
     pub(crate) at: Option<Nanos>,
     /// Given back to [`Source::completed`].
     pub(crate) tag: u64,
+    /// Whether a write is to be durable when it completes, by itself.
+    pub(crate) durable: bool,
+}
+
+impl Sourced {
+    /// An I/O of no time of its own.
+    pub(crate) fn of(io: Io) -> Self {
+        Self {
+            io,
+            at: None,
+            tag: 0,
+            durable: false,
+        }
+    }
 }
 
 /// What a worker takes its I/O from. All hooks run on the worker's thread.

@@ -141,9 +141,8 @@ impl<'a> Validation<'a> {
             writes: false,
         });
         Ok(Sourced {
-            io: directed(io, step),
-            at: None,
             tag: tag as u64,
+            ..Sourced::of(directed(io, step))
         })
     }
 
@@ -316,9 +315,9 @@ impl IoSource for Validation<'_> {
         self.now = now;
         let task = self.tasks[tag]?;
         Some(Sourced {
-            io: directed(task.io, task.step),
             at: Some(now),
             tag: tag as u64,
+            ..Sourced::of(directed(task.io, task.step))
         })
     }
 

@@ -113,13 +113,13 @@ impl<'a> Verification<'a> {
         for _ in 0..STEPS_AT_A_TIME {
             self.after_pass += u64::from(self.program.is_after_pass());
             // What holds the pass back, and when what is drawn is to start.
-            let (mut held, mut at) = (Next::AfterCompletion, None);
+            let (mut held, mut at, mut durable) = (Next::AfterCompletion, None, false);
             let passes = &mut self.passes;
             let step = self.program.next_of(in_flight, &mut |stream| match passes
                 .draw(stream, (now, in_flight))
             {
                 Next::Io(sourced) => {
-                    at = sourced.at;
+                    (at, durable) = (sourced.at, sourced.durable);
                     Drawn::Io(sourced.io)
                 }
                 Next::End => Drawn::Over,
@@ -136,7 +136,13 @@ impl<'a> Verification<'a> {
                     // The job's rate is that of its writes; one that only reads checks at its own rate.
                     let beside = self.own && self.job.mix.changes_data();
                     let at = if beside { Some(now) } else { at };
-                    return Next::Io(Sourced { io, at, tag });
+                    let durable = durable && !self.own;
+                    return Next::Io(Sourced {
+                        io,
+                        at,
+                        tag,
+                        durable,
+                    });
                 }
                 Step::Wait => return Next::AfterCompletion,
                 Step::Held => return held,
@@ -291,7 +297,8 @@ impl Passes<'_> {
                     return Next::End;
                 };
                 lanes.passed(&io);
-                Next::Io(Sourced { io, at, tag: 0 })
+                let sourced = Sourced::of(io);
+                Next::Io(Sourced { at, ..sourced })
             }
         }
     }

@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use fathom_nbd::REQUEST_BYTES;
-use fathom_nbd::client::{Ask, Offer, REPLY_BYTES, Reply};
+use fathom_nbd::client::{Ask, Offer, REPLY_BYTES, Reply, request};
 
 use crate::Completion;
 use crate::buffer::Slots;
@@ -63,6 +63,8 @@ pub(super) struct Asked {
     link: u32,
     ask: Ask,
     length: u32,
+    /// Whether a flush follows it, which ends it.
+    flushes: bool,
 }
 
 impl Asked {
@@ -72,6 +74,7 @@ impl Asked {
         link: 0,
         ask: Ask::Read,
         length: 0,
+        flushes: false,
     };
 
     pub(super) const fn new(head: [u8; REQUEST_BYTES], link: u32, ask: Ask, length: u32) -> Self {
@@ -81,7 +84,22 @@ impl Asked {
             link,
             ask,
             length,
+            flushes: false,
         }
+    }
+
+    /// The same, over once a flush behind it is.
+    pub(super) const fn and_flush(self) -> Self {
+        Self {
+            flushes: true,
+            ..self
+        }
+    }
+
+    /// The flush that follows what was the request of `slot`, and stands for it: it ends with as many bytes.
+    fn flush(&mut self, slot: u32) {
+        self.head = request(Ask::Flush, slot.into(), 0, 0);
+        (self.state, self.ask, self.flushes) = (State::InLine, Ask::Flush, false);
     }
 
     /// Bytes of data that follow its head.
@@ -177,6 +195,11 @@ impl Link {
     /// Whether answers are to come.
     pub(super) fn is_owed(&self) -> bool {
         self.owed > 0
+    }
+
+    /// Whether its requests fail, all of them.
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken.is_some()
     }
 
     /// What its connection is to be polled for.
@@ -360,6 +383,10 @@ impl Link {
             let asked = board.asked[slot as usize];
             match (reply.result, asked.ask) {
                 (Ok(()), Ask::Read) => self.filling = Some((slot, 0)),
+                (Ok(()), _) if asked.flushes => {
+                    board.asked[slot as usize].flush(slot);
+                    self.line.push_back(slot);
+                }
                 (Ok(()), _) => self.answered(slot, Ok(asked.length), board),
                 (Err(errno), _) => self.answered(slot, Err(errno), board),
             }
@@ -399,7 +426,6 @@ impl Link {
 
     /// Tells the server that the client leaves, where that makes sense to it.
     pub(super) fn leave(&mut self) {
-        use fathom_nbd::client::request;
         if self.broken.is_none() && self.sent == 0 {
             let bytes = request(Ask::Disconnect, 0, 0, 0);
             let flags = rustix::net::SendFlags::DONTWAIT | rustix::net::SendFlags::NOSIGNAL;

@@ -24,7 +24,7 @@ use crate::{Clock, Completion, Operation, OutsideCalls, Queue, Request, Taken, T
 pub enum NbdWrites {
     /// Whenever the server likes, or a sync asks for it.
     Cached,
-    /// When they are answered; of servers that offer it.
+    /// When they are answered; where a server does not offer that, once the flush is that follows each.
     Through,
 }
 
@@ -146,6 +146,20 @@ impl<'a> NbdQueue<'a> {
         Some(until.map_or(next, |until| until.min(next)))
     }
 
+    /// Puts a write in line that is durable when it ends. Where the server has no such writes, a flush follows it, as the block
+    /// layer of Linux has it on devices without FUA; where it has no flush either, nothing it has taken is lost.
+    fn write_through(&mut self, request: Request) {
+        let flags = self.links[request.file as usize].export.offer.flags;
+        if flags.has_fua() {
+            return self.ask(Ask::WriteThrough, request);
+        }
+        self.ask(Ask::Write, request);
+        if flags.has_flush() {
+            let asked = &mut self.board.asked[request.slot as usize];
+            *asked = asked.and_flush();
+        }
+    }
+
     /// Puts a request in line.
     fn ask(&mut self, ask: Ask, request: Request) {
         let Request {
@@ -206,7 +220,9 @@ impl Queue for NbdQueue<'_> {
         let ask = match (request.operation, self.writes) {
             (Operation::Read, _) => Ask::Read,
             (Operation::Write, NbdWrites::Cached) => Ask::Write,
-            (Operation::Write, NbdWrites::Through) => Ask::WriteThrough,
+            (Operation::Write, NbdWrites::Through) | (Operation::WriteThrough, _) => {
+                return self.write_through(request);
+            }
             (Operation::Fsync | Operation::Fdatasync, _) => {
                 let flags = self.links[request.file as usize].export.offer.flags;
                 if !flags.has_flush() {
@@ -287,6 +303,10 @@ impl Queue for NbdQueue<'_> {
 
     fn outside_calls(&self) -> Option<OutsideCalls> {
         self.board.timer.told()
+    }
+
+    fn is_gone(&self, index: u32) -> bool {
+        self.links[index as usize].is_broken()
     }
 
     fn file(&self, index: u32) -> &File {

@@ -6,7 +6,7 @@ use fathom_units::Nanos;
 use fathom_workload::{Arrival, Backend, Caching, Job};
 
 use super::processor::{MOST_LIMITED, MOST_WAITED};
-use super::{Evidence, check, jobs};
+use super::{Evidence, before_colon, check, jobs};
 use crate::{Check, RunKind, StageResult, WorkerStats};
 
 const LEAST_SHARE: f64 = 0.9;
@@ -45,7 +45,7 @@ fn shallow(job: &Job, workers: &[&WorkerStats]) -> Option<String> {
     (judged && long_enough && achieved < wanted * LEAST_SHARE).then(|| {
         format!(
             "{}: {achieved:.1} I/Os outstanding of {wanted:.0} asked for, per worker",
-            job.name
+            before_colon(&job.name)
         )
     })
 }

@@ -1,6 +1,6 @@
 //! Parts of the storage: what passed them, how busy they were, how caches and credits went on.
 
-use fathom_record::{OverTimeRecord, Record, StageRecord, StorageRecord};
+use fathom_record::{OverTimeRecord, Record, StageRecord, StorageRecord, before_colon};
 use fathom_units::{Bytes, group_digits};
 
 use super::axis::Scale;
@@ -86,7 +86,7 @@ fn over_time(name: &str, stage: &StageRecord) -> String {
             });
         }
         let chart = Chart {
-            title: format!("{name}: {what}"),
+            title: format!("{}: {what}", before_colon(name)),
             across: time(),
             up: Side {
                 label: "share",

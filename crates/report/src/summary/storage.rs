@@ -1,6 +1,6 @@
 //! Every job and every part of the storage that had I/O: what the full summary adds.
 
-use fathom_record::{JobRecord, Record};
+use fathom_record::{JobRecord, Record, before_colon};
 use fathom_units::{Nanos, group_digits};
 
 use super::stage_in_words;
@@ -50,7 +50,7 @@ pub(super) fn write_storage(text: &mut Lines, record: &Record) {
             };
             let line = format!(
                 "{}: {} {workers}, depth {:.1} of {:.0} each{cpu}{}",
-                job.name,
+                before_colon(&job.name),
                 job.workers,
                 job.depth_achieved,
                 job.depth_wanted,
@@ -73,8 +73,9 @@ pub(super) fn write_storage(text: &mut Lines, record: &Record) {
             });
             let ios = group_digits(part.ios);
             let line = format!(
-                "{} {name}: {ios} I/Os{depth}{busy}{hits}{memory}",
-                part.kind
+                "{} {}: {ios} I/Os{depth}{busy}{hits}{memory}",
+                part.kind,
+                before_colon(name)
             );
             text.line("  ", &line, 4);
         }

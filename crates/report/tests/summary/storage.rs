@@ -179,3 +179,22 @@ fn the_page_has_parts_in_the_order_of_the_text() {
         assert_eq!(place("vm vm"), None, "{shown}");
     }
 }
+
+/// A job or a volume that is called as a drive is has the colon already.
+#[test]
+fn a_name_with_a_colon_has_one() {
+    let reads = direction(64_000.0, 8.0, &[]);
+    let mut stage = stage("mix", vec![job("D:", &reads, None)], &reads);
+    let device = StorageRecord {
+        kind: "device".to_owned(),
+        ios: 3,
+        ..StorageRecord::default()
+    };
+    stage.storage = BTreeMap::from([("E:".to_owned(), device)]);
+    let told = record(RunKind::Predict, vec![stage], vec![]);
+    let told = summary(&told, Summary::Full, Width::PLAIN);
+    for part in ["D: 1 worker", "device E: 3 I/Os"] {
+        assert!(told.contains(part), "{told}");
+    }
+    assert!(!told.contains("::"), "{told}");
+}

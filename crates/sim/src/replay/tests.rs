@@ -6,7 +6,7 @@ use std::io::Cursor;
 use fathom_catalog::Catalog;
 use fathom_model::Design;
 use fathom_record::{Ignore, OpStats, StageResult};
-use fathom_units::{Bytes, Iops, Nanos};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::trace::TraceReader;
 use fathom_workload::{Arrival, Direction, Job, Pacing};
 
@@ -127,6 +127,25 @@ fn a_rate_is_not_rounded_up() {
         matches!(asked, Arrival::Open { rate, .. } if rate == two),
         "{asked:?}"
     );
+}
+
+/// One I/O in a while: as many bytes a second, since rates of I/Os are whole ones.
+#[test]
+fn a_rate_below_one_is_told_in_bytes() {
+    let design = design(&device("a", 1000));
+    let mut lines = String::new();
+    for second in 0_u64..5 {
+        let _ = writeln!(lines, "{},a,read,0,8192,1,1,", second * 5_000_000_000);
+    }
+    let (replay, prediction) = replayed(&lines, &design).unwrap();
+    let asked = replay.workload().stages[0].jobs[0].arrival;
+    // Five of 8 KiB in 20 s.
+    let bytes = Pacing::Bytes(BytesPerSec::new(2048));
+    assert!(
+        matches!(asked, Arrival::Open { rate, .. } if rate == bytes),
+        "{asked:?}"
+    );
+    assert_eq!(latencies(&prediction.results[0], 0, Direction::Read).0, 5);
 }
 
 /// Files of fio's trace lie one behind the other on the volume of their mount; devices are volumes.

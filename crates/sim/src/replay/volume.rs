@@ -2,7 +2,7 @@
 
 use fathom_model::{Limit, Waits};
 use fathom_record::{EndReason, OpStats, WorkerStats, depth_level};
-use fathom_units::{Bytes, Iops, Nanos, Percent};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::trace::{ServedEntry, ServedOp};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Direction,
@@ -58,7 +58,7 @@ impl Counts {
     }
 
     /// A job that stands for all of it, which takes `length`. Its size of I/Os and its rate are means, cut to
-    /// whole ones: what came is not less than was asked for.
+    /// whole ones: what came is not less than was asked for. One of less than an I/O a second is told in bytes.
     pub fn job(&self, name: &str, length: Nanos) -> Job {
         let ios: u64 = self.ios.iter().sum();
         let share = |ios_of: u64| {
@@ -68,9 +68,15 @@ impl Counts {
         let [_, write, trim] = self.ios.map(share);
         let most = Percent::ALL.basis_points();
         let read = most - write.basis_points() - trim.basis_points();
-        let rate = ios as f64 / length.as_secs_f64().max(1e-9);
+        let seconds = length.as_secs_f64().max(1e-9);
+        let rate = (ios as f64 / seconds).floor() as u64;
+        let bytes = ((self.bytes as f64 / seconds).floor() as u64).max(1);
         let open = Arrival::Open {
-            rate: Pacing::Iops(Iops::new((rate.floor() as u64).max(1))),
+            rate: if rate > 0 {
+                Pacing::Iops(Iops::new(rate))
+            } else {
+                Pacing::Bytes(BytesPerSec::new(bytes))
+            },
             poisson: Poisson::Fixed,
             when_full: WhenFull::Queue,
         };

@@ -18,6 +18,8 @@ pub struct Replay {
     pub files: Vec<String>,
     /// Every I/O goes to the job's only target, whatever file the trace names.
     pub redirected: bool,
+    /// Of a binary trace of `blktrace`, flushes before writes are left out, and that writes are durable, as in fio.
+    pub plain_writes: bool,
     /// Binary traces that `path` is made of before the run; none where it is there.
     pub merged: Vec<TracePart>,
 }

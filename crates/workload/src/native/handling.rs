@@ -126,6 +126,9 @@ fn trace(replay: &Replay) -> Table {
     if replay.redirected {
         add("redirected", true.into());
     }
+    if replay.plain_writes {
+        add("plain_writes", true.into());
+    }
     let skipped = KINDS.iter().filter(|(_, kind)| replay.skip[*kind]);
     let skipped: Vec<TomlValue> = skipped.map(|(name, _)| (*name).into()).collect();
     if !skipped.is_empty() {
@@ -285,6 +288,10 @@ impl Reader<'_> {
         }
         let redirected = fields.get("redirected").and_then(|value| self.truth(value));
         replay.redirected = redirected.unwrap_or_default();
+        let plain = fields
+            .get("plain_writes")
+            .and_then(|value| self.truth(value));
+        replay.plain_writes = plain.unwrap_or_default();
         if let Some(value) = fields.get("skip") {
             for value in self.list(value)? {
                 if let Some(kind) = self.word(value, KINDS) {

@@ -11,7 +11,7 @@ use crate::Direction;
 const ZEROES_PIECE: u32 = 1 << 20;
 
 impl ServedEntry {
-    /// What is to be done at `at`, in its order: a durable write is a write, and then a sync; zeroes are written as data.
+    /// What is to be done at `at`, in its order: zeroes are written as data.
     pub(super) fn asked(self, at: Nanos) -> impl Iterator<Item = TraceEntry> {
         let (direction, piece) = match self.op {
             ServedOp::Write => (Direction::Write, u32::MAX),
@@ -20,17 +20,14 @@ impl ServedEntry {
             // A flush has no bytes, so that no piece of it is moved.
             ServedOp::Read | ServedOp::Flush => (Direction::Read, u32::MAX),
         };
-        let sync = match (self.op, self.fua) {
-            (ServedOp::Flush, _) => Some(TraceAction::Sync { data_only: false }),
-            (_, true) => Some(TraceAction::Sync { data_only: true }),
-            (_, false) => None,
-        };
+        let sync = (self.op == ServedOp::Flush).then_some(TraceAction::Sync { data_only: false });
         let pieces = (0..self.length.div_ceil(piece)).map(move |number| {
             let from = number * piece;
             TraceAction::Io {
                 direction,
                 offset: self.offset + u64::from(from),
                 length: piece.min(self.length - from),
+                durable: self.fua,
             }
         });
         let file = self.volume;
@@ -52,13 +49,14 @@ impl<I: BufRead> TraceReader<I> {
             return format.next_entry(&mut self.input, &mut self.files);
         }
         while let Some(entry) = self.next_entry()? {
-            let (op, offset, length) = match entry.action {
+            let (op, offset, length, fua) = match entry.action {
                 TraceAction::Io {
                     direction,
                     offset,
                     length,
-                } => (served(direction), offset, length),
-                TraceAction::Sync { .. } => (ServedOp::Flush, 0, 0),
+                    durable,
+                } => (served(direction), offset, length, durable),
+                TraceAction::Sync { .. } => (ServedOp::Flush, 0, 0, false),
                 TraceAction::Wait(time) => {
                     self.waited = self.waited.saturating_add(time);
                     continue;
@@ -70,7 +68,7 @@ impl<I: BufRead> TraceReader<I> {
                 line: self.number(),
                 volume: entry.file,
                 op,
-                fua: false,
+                fua,
                 offset,
                 length,
             }));

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Device, processor, number, time in seconds, process, action, kind, and first sector and number of sectors. As of the binary
-//! trace, only what was queued (`Q`) counts, and a device is called `MAJOR:MINOR`. The tables behind the events are left out,
-//! as is whatever else does not begin with a device.
+//! trace, only what was queued (`Q`) counts, and a device is called `MAJOR:MINOR`. A kind is a letter (`R`, `W`, `D`), with `F`
+//! before it where a flush comes first, and `F` behind it where the write is durable when it completes (FUA). The tables behind the
+//! events are left out, as is whatever else does not begin with a device.
 //!
 //! Source: the manual page blkparse(1), sections "TRACE ACTIONS" and "DEFAULT OUTPUT", and what blkparse 1.3.0 prints.
 
@@ -63,26 +64,27 @@ pub(super) fn parse(line: &str) -> Result<Option<Line>, String> {
         return Ok(None);
     }
     let arrival = time(at)?;
-    let line = |op, offset, length| Line {
-        arrival,
-        volume,
-        op,
-        fua: false,
-        offset,
-        length,
-    };
     let (flushes, kind) = match kind.strip_prefix('F') {
         Some(kind) => (true, kind),
         None => (false, *kind),
     };
+    let flush = Line {
+        arrival,
+        volume,
+        op: ServedOp::Flush,
+        flushes: false,
+        fua: false,
+        offset: 0,
+        length: 0,
+    };
     let [sector, "+", sectors, ..] = rest else {
-        return Ok(flushes.then(|| line(ServedOp::Flush, 0, 0)));
+        return Ok(flushes.then_some(flush));
     };
     let op = match kind.as_bytes().first() {
         Some(b'D') => ServedOp::Trim,
         Some(b'W') => ServedOp::Write,
         Some(b'R') => ServedOp::Read,
-        _ => return Ok(flushes.then(|| line(ServedOp::Flush, 0, 0))),
+        _ => return Ok(flushes.then_some(flush)),
     };
     let bytes = |text, what| {
         let sectors = whole(text, what)?;
@@ -93,5 +95,14 @@ pub(super) fn parse(line: &str) -> Result<Option<Line>, String> {
         bytes(sector, "the first sector")?,
         bytes(sectors, "the number of sectors")?,
     );
-    Ok(Some(line(op, offset, length)))
+    // Behind the letter of what is done, `F` is that of FUA.
+    let fua = op == ServedOp::Write && kind[1..].starts_with('F');
+    Ok(Some(Line {
+        op,
+        flushes,
+        fua,
+        offset,
+        length,
+        ..flush
+    }))
 }

@@ -1,9 +1,10 @@
 //! The binary stream of `blktrace`.
 //!
 //! Records of 48 bytes, each followed by as many bytes of payload as it says. Only what was queued counts; what the block
-//! layer made of it (merges, splits, issues, completions) is its own doing.
+//! layer made of it (merges, splits, issues, completions) is its own doing. A write can ask for a flush before it, and to be
+//! durable when it completes (FUA): the flush is an entry of its own at the same time.
 //!
-//! Source: `struct blk_io_trace` of `linux/blktrace_api.h`.
+//! Source: `struct blk_io_trace` and `enum blktrace_cat` of `linux/blktrace_api.h`.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -27,6 +28,7 @@ const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
 const NOTIFY: u32 = 1 << 26;
 const DISCARD: u32 = 1 << 29;
+const FUA: u32 = 1 << 31;
 /// A device number has 20 bits of minor number.
 const MINOR_BITS: u32 = 20;
 const SECTOR: u64 = 512;
@@ -57,6 +59,10 @@ pub(super) struct BlktraceFormat {
     pub(super) outstanding_max: u32,
     /// Time of the last record that was read, of whatever kind.
     pub(super) last_time: u64,
+    /// Whether flushes before writes, and that writes are durable, are told.
+    pub(super) tells_barriers: bool,
+    /// The write whose flush was given last.
+    after_flush: Option<TraceEntry>,
 }
 
 impl BlktraceFormat {
@@ -77,6 +83,8 @@ impl BlktraceFormat {
             outstanding: 0,
             outstanding_max: 0,
             last_time: 0,
+            tells_barriers: true,
+            after_flush: None,
         })
     }
 
@@ -102,10 +110,13 @@ impl BlktraceFormat {
         files: &mut Files,
         clock: &mut TraceClock,
     ) -> Result<Option<TraceEntry>, TraceError> {
+        if let Some(write) = self.after_flush.take() {
+            return Ok(Some(write));
+        }
         while let Some(record) = self.read_record(input)? {
             let queued = record.action & 0xffff == QUEUED && record.action & NOTIFY == 0;
             self.count(&record);
-            let Some(action) = record.what().filter(|_| queued) else {
+            let Some(action) = record.what(self.tells_barriers).filter(|_| queued) else {
                 continue;
             };
             let number = record.device;
@@ -113,7 +124,13 @@ impl BlktraceFormat {
             let file = files.number(&format!("{major}:{minor}"));
             let file = file.ok_or_else(|| self.malformed("the trace names too many devices"))?;
             let at = Some(clock.at(Nanos::new(record.time)));
-            return Ok(Some(TraceEntry { at, file, action }));
+            let entry = TraceEntry { at, file, action };
+            if self.tells_barriers && record.action & FLUSH != 0 && record.bytes > 0 {
+                self.after_flush = Some(entry);
+                let action = TraceAction::Sync { data_only: false };
+                return Ok(Some(TraceEntry { action, ..entry }));
+            }
+            return Ok(Some(entry));
         }
         Ok(None)
     }
@@ -229,8 +246,8 @@ pub(super) fn set_time(record: &mut [u8; RECORD_BYTES], time: u64) {
 }
 
 impl Record {
-    /// `None` for records that move nothing.
-    fn what(&self) -> Option<TraceAction> {
+    /// `None` for records that move nothing. `tells_barriers`: whether a write can be durable.
+    fn what(&self, tells_barriers: bool) -> Option<TraceAction> {
         let direction = if self.action & DISCARD != 0 {
             Direction::Trim
         } else if self.action & FLUSH != 0 && self.bytes == 0 {
@@ -246,6 +263,7 @@ impl Record {
             direction,
             offset,
             length: self.bytes,
+            durable: tells_barriers && direction == Direction::Write && self.action & FUA != 0,
         })
     }
 }

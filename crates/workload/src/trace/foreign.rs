@@ -23,6 +23,14 @@ const STARTS: &[(&[u8], &str)] = &[
         "it is a zip archive: unpack it (`unzip FILE`)",
     ),
     (
+        b"\xff\xfe",
+        "it is text in UTF-16: convert it (`iconv -f UTF-16 -t UTF-8 FILE`)",
+    ),
+    (
+        b"\xef\xbb\xbf",
+        "it begins with a byte order mark: take that away (`tail -c +4 FILE`)",
+    ),
+    (
         b"PERFILE2",
         "it is a recording of perf, which is not read: record by `blktrace` or `fio --write_iolog`",
     ),
@@ -36,6 +44,30 @@ const STARTS: &[(&[u8], &str)] = &[
     ),
     (b"{", "it looks like JSON, which no trace is"),
 ];
+
+/// Bytes of a beginning that are told.
+const TOLD: usize = 8;
+/// Bytes of the first line that are looked at to tell text from other files.
+const LOOKED_AT: usize = 512;
+
+/// How a file begins that is no text: none of the formats but blktrace's, whose mark stands first, is anything else.
+pub(super) fn beginning(start: &[u8]) -> Option<String> {
+    let line = start.split(|byte| *byte == b'\n').next().unwrap_or(start);
+    let looked_at = &line[..line.len().min(LOOKED_AT)];
+    // A character may be cut at the end.
+    let is_text = match std::str::from_utf8(looked_at) {
+        Ok(text) => !text.contains('\0'),
+        Err(error) => error.error_len().is_none() && !looked_at.contains(&0),
+    };
+    if is_text {
+        return None;
+    }
+    let bytes = start.iter().take(TOLD).map(|byte| format!("{byte:02x}"));
+    let bytes = bytes.collect::<Vec<_>>().join(" ");
+    Some(format!(
+        "it is no text, and no binary trace of blktrace: it begins with the bytes {bytes}"
+    ))
+}
 
 /// What a file is that begins with `start`, with what to do; `None` where that cannot be told.
 pub(super) fn foreign(start: &[u8]) -> Option<&'static str> {

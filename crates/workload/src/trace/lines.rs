@@ -23,12 +23,12 @@ pub const LOOK_AHEAD: usize = 1 << 17;
 /// What a served I/O did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ServedOp {
+    /// Made what was written before durable. It stands first: a line may say that a write has one before it.
+    Flush,
     /// Read data.
     Read,
     /// Wrote data.
     Write,
-    /// Made what was written before durable.
-    Flush,
     /// Said that data is not needed any more.
     Trim,
     /// Wrote zeroes that were not sent.
@@ -54,12 +54,27 @@ pub struct ServedEntry {
     pub length: u32,
 }
 
+impl ServedEntry {
+    /// The flush that its line says came before it.
+    fn flush_before(self) -> Self {
+        Self {
+            op: ServedOp::Flush,
+            fua: false,
+            offset: 0,
+            length: 0,
+            ..self
+        }
+    }
+}
+
 /// What a line says.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) arrival: Nanos,
     pub(super) volume: String,
     pub(super) op: ServedOp,
+    /// Whether what was written before had to be durable first.
+    pub(super) flushes: bool,
     pub(super) fua: bool,
     pub(super) offset: u64,
     pub(super) length: u64,
@@ -143,8 +158,11 @@ impl LineFormat {
             if !self.read_line(input)? {
                 self.ended = true;
             } else if !self.text.trim().is_empty()
-                && let Some(entry) = self.entry(files)?
+                && let Some((entry, flushes)) = self.entry(files)?
             {
+                if flushes {
+                    self.ahead.push(Reverse(entry.flush_before()));
+                }
                 self.ahead.push(Reverse(entry));
             }
         }
@@ -173,10 +191,7 @@ impl LineFormat {
         self.text.clear();
         self.line += 1;
         let read = input.take(LINE_MAX).read_line(&mut self.text);
-        let read = read.map_err(|source| TraceError::Io {
-            place: format!("line {}", self.line),
-            source,
-        })?;
+        let read = read.map_err(|source| TraceError::unread_line(self.line, source))?;
         if read as u64 == LINE_MAX && !self.text.ends_with('\n') {
             // What is left of it would be read as lines of their own.
             self.ended = true;
@@ -188,8 +203,8 @@ impl LineFormat {
         Ok(read > 0)
     }
 
-    /// The entry of the present line.
-    fn entry(&self, volumes: &mut Files) -> Result<Option<ServedEntry>, TraceError> {
+    /// The entry of the present line, and whether a flush stands before it.
+    fn entry(&self, volumes: &mut Files) -> Result<Option<(ServedEntry, bool)>, TraceError> {
         let parsed = self.kind.parse(self.text.trim_end());
         let Some(line) = parsed.map_err(|what| self.malformed(&what))? else {
             return Ok(None);
@@ -204,7 +219,7 @@ impl LineFormat {
         }
         let volume = volumes.number(&line.volume);
         let volume = volume.ok_or_else(|| self.malformed("the trace names too many volumes"))?;
-        Ok(Some(ServedEntry {
+        let entry = ServedEntry {
             arrival: line.arrival,
             line: self.line,
             volume,
@@ -212,7 +227,8 @@ impl LineFormat {
             fua: line.fua,
             offset: line.offset,
             length,
-        }))
+        };
+        Ok(Some((entry, line.flushes)))
     }
 }
 

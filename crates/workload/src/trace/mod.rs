@@ -27,11 +27,11 @@ use std::io::{self, BufRead};
 
 use fathom_units::Nanos;
 
-use crate::Direction;
+use crate::{Direction, Replay};
 
 pub use lines::{LOOK_AHEAD, ServedEntry, ServedOp};
 pub use merge::{MergeError, MergedTrace, OpenTrace, merge_blktraces, merged_summary};
-pub use summary::TraceSummary;
+pub use summary::{FileUse, TraceSummary};
 pub use text::{HEADER_V3, write_file_action, write_io};
 
 /// Most files of a trace.
@@ -48,6 +48,8 @@ pub enum TraceAction {
         offset: u64,
         /// Bytes, at least 1.
         length: u32,
+        /// Whether a write was durable when it completed.
+        durable: bool,
     },
     /// Data was made durable.
     Sync {
@@ -93,6 +95,16 @@ pub enum TraceError {
 }
 
 impl TraceError {
+    /// What reading line `number` met: where that is no text, it is no error of the system.
+    fn unread_line(number: u64, source: io::Error) -> Self {
+        let place = format!("line {number}");
+        if source.kind() != io::ErrorKind::InvalidData {
+            return Self::Io { place, source };
+        }
+        let what = "it holds bytes that are no text in UTF-8".to_owned();
+        Self::Malformed { place, what }
+    }
+
     /// What is wrong with line `number`, which is `text`; the last one may have been cut.
     fn malformed_line(number: u64, text: &str, what: &str) -> Self {
         let cut = if text.is_empty() || text.ends_with('\n') {
@@ -117,6 +129,8 @@ pub struct TraceReader<I = Box<dyn BufRead + Send>> {
     pending: VecDeque<TraceEntry>,
     /// End of the waits so far, in a format without times.
     waited: Nanos,
+    /// Requests for zeroes so far, of each file.
+    zeroes: Vec<u64>,
 }
 
 enum Format {
@@ -182,7 +196,8 @@ impl<I: BufRead> TraceReader<I> {
         } else if let Some(kind) = lines::LineKind::of(start) {
             Format::Lines(Box::new(lines::LineFormat::new(kind)))
         } else {
-            Format::Text(text::TextFormat::read(&mut input, what)?)
+            let what = what.map_or_else(|| foreign::beginning(start), |what| Some(what.to_owned()));
+            Format::Text(text::TextFormat::read(&mut input, what.as_deref())?)
         };
         Ok(Self {
             input,
@@ -191,6 +206,7 @@ impl<I: BufRead> TraceReader<I> {
             clock: TraceClock::default(),
             pending: VecDeque::new(),
             waited: Nanos::ZERO,
+            zeroes: Vec::new(),
         })
     }
 
@@ -208,11 +224,25 @@ impl<I: BufRead> TraceReader<I> {
                     && let Some(entry) = format.next_entry(input, files)?
                 {
                     let at = clock.at(entry.arrival);
+                    if entry.op == ServedOp::Zeroes {
+                        let file = entry.volume as usize;
+                        self.zeroes.resize(self.zeroes.len().max(file + 1), 0);
+                        self.zeroes[file] += 1;
+                    }
                     self.pending.extend(entry.asked(at));
                 }
                 Ok(self.pending.pop_front())
             }
         }
+    }
+
+    /// Reads a trace as `replay` has it: in fio's place without what [`Replay::plain_writes`] leaves out.
+    #[must_use]
+    pub fn replayed_by(mut self, replay: &Replay) -> Self {
+        if let Format::Blktrace(format) = &mut self.format {
+            format.tells_barriers = !replay.plain_writes;
+        }
+        self
     }
 
     /// Names of the files met so far; those of `blktrace` and `blkparse` are `MAJOR:MINOR`.

@@ -46,6 +46,7 @@ pub(super) fn parse(line: &str) -> Result<Line, String> {
         arrival: Nanos::new(time.ok_or("the time is past the year 2185")?),
         volume: format!("{}.{}", machine.trim(), whole(disk, "the disk's number")?),
         op,
+        flushes: false,
         fua: false,
         offset: whole(offset, "the offset")?,
         length: whole(length, "the size")?,

@@ -43,6 +43,7 @@ pub(super) fn parse(line: &str) -> Result<Line, String> {
         arrival,
         volume,
         op,
+        flushes: false,
         fua,
         offset,
         length,

@@ -29,6 +29,8 @@ const HEADER_V2: &str = "fio version 2 iolog";
 /// What is told of a file that is nothing known.
 const OTHER: &str = "it begins as none of `fathom serve --trace`, of fio's `write_iolog` (version 2 or 3), of blktrace or \
                      blkparse, and is no CSV as the traces of MSR Cambridge are";
+/// Characters of a first line that are told.
+const SHOWN_MOST: usize = 60;
 /// Longest line: a path, and room for the rest.
 const LINE_MAX: u64 = 8192;
 
@@ -76,7 +78,10 @@ impl TextFormat {
             first if first.starts_with(HEADER_V3) => Version::Three,
             first if first.starts_with(HEADER_V2) => Version::Two,
             first if first.is_empty() => return Err(none("it is empty")),
-            _ => return Err(none(OTHER)),
+            first => {
+                let shown: String = first.trim_end().chars().take(SHOWN_MOST).collect();
+                return Err(none(&format!("{OTHER}; its first line is {shown:?}")));
+            }
         };
         Ok(format)
     }
@@ -100,10 +105,7 @@ impl TextFormat {
         self.text.clear();
         self.line += 1;
         let read = input.take(LINE_MAX).read_line(&mut self.text);
-        let read = read.map_err(|source| TraceError::Io {
-            place: format!("line {}", self.line),
-            source,
-        })?;
+        let read = read.map_err(|source| TraceError::unread_line(self.line, source))?;
         if read as u64 == LINE_MAX && !self.text.ends_with('\n') {
             return Err(self.malformed("the line is longer than 8 KiB"));
         }
@@ -181,6 +183,7 @@ impl TextFormat {
                     direction,
                     offset,
                     length,
+                    durable: false,
                 }
             }
             (other, None) => {

@@ -319,6 +319,7 @@ fn checks_of_data_need_a_stream_of_their_own() {
                 skip: [false; 4],
                 files: Vec::new(),
                 redirected: false,
+                plain_writes: false,
             });
         },
         &["a trace is checked in the run that replays it"],

@@ -1,7 +1,11 @@
 //! What is done to files around their I/O, what errors it survives, and traces, in fio's options.
 
+use std::fs::{self, File};
+use std::io::BufReader;
+
 use fathom_dialects::fio::syncs_file_systems;
 use fathom_units::Percent;
+use fathom_workload::trace::TraceReader;
 use fathom_workload::{
     Advice, Backend, Caching, Calls, Direction, ErrorHandling, FileHandling, Growth, Job, Lifetime,
     OnMismatch, Replay, ReplayPace, Reserve, Submitter, SyncRange, TracePart, Verify, VerifyPhase,
@@ -223,6 +227,16 @@ fn merging(
     }
 }
 
+/// Whether a binary trace is there.
+fn is_blktrace(path: &str) -> bool {
+    // A pipe that nobody writes to would be waited for.
+    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
+    let trace = File::open(path).map(|file| TraceReader::new(BufReader::new(file)));
+    trace.is_ok_and(|trace| trace.is_ok_and(|trace| trace.depth().is_some()))
+}
+
 pub(super) fn trace(
     replay: &Replay,
     job: &Job,
@@ -238,8 +252,14 @@ pub(super) fn trace(
         skip,
         files,
         redirected,
+        plain_writes,
         merged,
     } = replay;
+    if !plain_writes && is_blktrace(path) {
+        let message =
+            "fio heeds neither flushes before writes nor durable writes of a trace of blktrace";
+        draft.lost(number, "trace", message);
+    }
     if !files.is_empty() {
         let message = "fio replays the I/O of all files of a trace";
         draft.lost(number, "trace", message);

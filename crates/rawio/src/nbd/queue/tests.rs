@@ -158,6 +158,31 @@ fn writes_can_be_durable_when_they_are_answered() {
     assert_eq!(server.join().unwrap(), (0, 1));
 }
 
+/// One durable write among others, on servers that have such writes, flushes alone, or neither.
+#[test]
+fn one_write_can_be_durable_when_it_ends() {
+    for (flags, expected) in [(FLUSH_AND_FUA, (0, 1)), (1 | 1 << 2, (1, 0)), (1, (0, 0))] {
+        let (export, server) = export(flags, memory(3));
+        let mut queue = queue(export, 4, 512);
+        for slot in 0..4 {
+            queue.buffer(slot).fill(slot as u8 + 1);
+        }
+        let writes = [0, 1, 2, 3].map(|slot| {
+            let operation = match slot {
+                1 => Operation::WriteThrough,
+                _ => Operation::Write,
+            };
+            request(slot, operation, u64::from(slot) * 512, 512)
+        });
+        assert_eq!(run(&mut queue, &writes, 1), [Ok(512); 4], "{flags}");
+        let read = request(0, Operation::Read, 512, 512);
+        assert_eq!(run(&mut queue, &[read], 1), [Ok(512)]);
+        assert!(queue.buffer(0).iter().all(|byte| *byte == 2));
+        drop(queue);
+        assert_eq!(server.join().unwrap(), expected, "{flags}");
+    }
+}
+
 #[test]
 fn a_server_without_flush_is_not_asked_for_one() {
     let (export, server) = export(1, memory(usize::MAX));

@@ -352,7 +352,7 @@ prop_compose! {
         (go_on, ignored, full_ends) in (any::<[bool; 3]>(), vec(vec(1i32..200, 0..3), 3), any::<bool>()),
         limits in vec(option::of((1u64..1 << 50).prop_map(Nanos::new)), 3),
         operation in option::of(one_of(OPERATIONS)),
-        replay in option::of((".+", option::of(1u32..1000), 2u32..9, 0u32..20, (any::<([bool; 4], bool)>(), vec(".*", 0..3)),
+        replay in option::of((".+", option::of(1u32..1000), 2u32..9, 0u32..20, (any::<([bool; 4], bool, bool)>(), vec(".*", 0..3)),
             vec((".+", 1u32.., 1u32..).prop_map(|(path, scale, passes)| TracePart { path, scale, passes }), 0..3))),
         trace_to in option::of(".+"),
     ) -> Features {
@@ -370,7 +370,7 @@ prop_compose! {
                 latency_max: limits.try_into().unwrap(),
             },
             operation,
-            replay: replay.map(|(path, pace, scale, align, ((skip, redirected), files), merged)| Replay {
+            replay: replay.map(|(path, pace, scale, align, ((skip, redirected, plain_writes), files), merged)| Replay {
                 path,
                 pace: pace.map_or(ReplayPace::AtOnce, ReplayPace::Timed),
                 scale,
@@ -378,6 +378,7 @@ prop_compose! {
                 skip,
                 files,
                 redirected,
+                plain_writes,
                 merged,
             }),
             trace_to,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{entries, entry, io, reader};
+use super::{durable, entries, entry, io, reader};
 use crate::trace::{LOOK_AHEAD, ServedOp, TraceAction, TraceReader, TraceSummary};
 use crate::{Direction, Replay};
 
@@ -54,21 +54,18 @@ fn entries_of(trace: &mut TraceReader) -> usize {
     std::iter::from_fn(next).count()
 }
 
-/// Real storage gets a durable write as a write and a sync, and zeroes as data, in pieces.
+/// Real storage gets a durable write as one, and zeroes as data, in pieces.
 #[test]
 fn a_served_trace_is_what_is_to_be_done() {
-    let lines = "5000,a,write+fua,4096,512,1,1,\n6000,b,zeroes,0,1048580,1,1,\n7000,a,flush,0,0,1,1,\n\
+    let lines = "5000,a,write+fua,4096,512,1,1,\n5000,b,write,0,512,1,1,\n6000,b,zeroes+fua,0,1048580,1,1,\n7000,a,flush,0,0,1,1,\n\
                  8000,a,trim,0,4096,1,1,\n";
     let found = entries(served(lines).unwrap());
-    let (write, sync) = (Direction::Write, |data_only| TraceAction::Sync {
-        data_only,
-    });
     let expected = [
-        entry(Some(0), 0, io(write, 4096, 512)),
-        entry(Some(0), 0, sync(true)),
-        entry(Some(1), 1, io(write, 0, 1 << 20)),
-        entry(Some(1), 1, io(write, 1 << 20, 4)),
-        entry(Some(2), 0, sync(false)),
+        entry(Some(0), 0, durable(4096, 512)),
+        entry(Some(0), 1, io(Direction::Write, 0, 512)),
+        entry(Some(1), 1, durable(0, 1 << 20)),
+        entry(Some(1), 1, durable(1 << 20, 4)),
+        entry(Some(2), 0, TraceAction::Sync { data_only: false }),
         entry(Some(3), 0, io(Direction::Trim, 0, 4096)),
     ];
     assert_eq!(found, expected);
@@ -101,6 +98,16 @@ fn errors_name_their_line() {
     check("1,a,read+fua,0,1\n", "`read+fua` is no operation");
     check("1,a,sync,0,1\n", "`sync` is no operation");
     check(&"x".repeat(9000), "longer than 8 KiB");
+    for what in ["flush", "trim"] {
+        check(
+            &format!("1,a,{what}+fua,0,1\n"),
+            &format!("`{what}+fua` is no operation"),
+        );
+    }
+    // What follows within a line that is too long is no line.
+    let mut trace = served(&format!("{}\n1,a,read,0,512\n", "x".repeat(8192))).unwrap();
+    assert!(trace.next_arrival().is_err());
+    assert!(matches!(trace.next_arrival(), Ok(None)));
 }
 
 #[test]
@@ -126,7 +133,11 @@ const BLKPARSE: &str = "  8,16   1        1     0.000000100   697  Q   W 223490 
   8,16   0        1     0.500000100     0  Q  FN [kworker/0:1H]
   8,16   0        2     1.000000100    12  Q  RA 8 + 256 [cat]
   8,16   0        3     1.500000100    12  Q FWFS 16 + 1 [jbd2]
+  8,16   0        3     1.500000150    12  Q WFS 24 + 1 [jbd2]
+  8,16   0        3     1.500000160    12  Q FWS 25 + 1 [jbd2]
   8,16   0        4     1.500000200    12  Q  DS 64 + 64 [fstrim]
+  8,16   0        6     1.550000100    12  Q   R 36 (12 00 00 00 24 00 ..) [hald]
+  8,16   0        7     1.560000100    12  Q  RF 8 + 8 [x]
   8,16   0        5     1.600000100    12  C  RA 8 + 256 [0]
 CPU0 (sdb):
  Reads Queued:           1,      128KiB\t Writes Queued:           0,        0KiB
@@ -146,8 +157,14 @@ fn what_was_queued_in_text_of_blkparse_is_taken() {
         (0, io(Direction::Write, 223_490 * 512, 4096)),
         (500_000_000, TraceAction::Sync { data_only: false }),
         (1_000_000_000, io(Direction::Read, 4096, 131_072)),
-        (1_500_000_000, io(Direction::Write, 8192, 512)),
+        (1_500_000_000, TraceAction::Sync { data_only: false }),
+        (1_500_000_000, durable(8192, 512)),
+        (1_500_000_050, durable(24 * 512, 512)),
+        (1_500_000_060, TraceAction::Sync { data_only: false }),
+        (1_500_000_060, io(Direction::Write, 25 * 512, 512)),
         (1_500_000_100, io(Direction::Trim, 32_768, 32_768)),
+        // What moves commands is none of it, and no read is durable.
+        (1_560_000_000, io(Direction::Read, 4096, 4096)),
     ];
     assert_eq!(found, expected);
     let summary = TraceSummary::of(reader(BLKPARSE).unwrap(), &Replay::default()).unwrap();
@@ -196,6 +213,32 @@ fn files_of_a_trace_are_replayed_apart() {
     assert_eq!(summary.ends, [1024, 8192]);
     assert_eq!((summary.ios, summary.bytes), ([1, 1, 0], [1024, 4096, 0]));
     assert_eq!(summary.length.get(), 2000);
+    // As of the whole that was looked through once.
+    let whole = TraceSummary::of(served(lines).unwrap(), &Replay::default()).unwrap();
+    assert_eq!(whole.of_files(&replay.files), summary);
+    assert_eq!(whole.of_files(&whole.files), whole);
+    assert_eq!((whole.ios, whole.unit), ([2, 1, 0], 512));
+}
+
+#[test]
+fn zeroes_are_counted() {
+    let lines = "0,a,zeroes,0,3145728,1,1,\n1000,b,write,4096,4096,1,1,\n2000,b,zeroes+fua,0,1024,1,1,\n\
+                 3000,b,zeroes,0,1024,1,1,\n";
+    let zeroes = |replay: &Replay| {
+        let summary = TraceSummary::of(served(lines).unwrap(), replay).unwrap();
+        (summary.zeroes, summary.ios[1])
+    };
+    assert_eq!(zeroes(&Replay::default()), (3, 6));
+    let of_b = Replay {
+        files: vec!["b".to_owned()],
+        ..Replay::default()
+    };
+    assert_eq!(zeroes(&of_b), (2, 3));
+    let none = Replay {
+        skip: [false, true, false, false],
+        ..Replay::default()
+    };
+    assert_eq!(zeroes(&none), (0, 0));
 }
 
 /// Of whatever format: what came, with the line or the record that says so.
@@ -212,4 +255,46 @@ fn every_format_tells_what_came() {
     assert_eq!(next(), Some((5, 5000, ServedOp::Flush, 0)));
     assert_eq!(next(), None);
     assert!(reader(BLKPARSE).unwrap().has_times());
+}
+
+#[test]
+fn names_are_without_blanks_around_them_and_flushes_without_length() {
+    let mut trace = served("1, a ,read,0,512\n2,a,flush,8192,4096\n").unwrap();
+    let lengths = [512, 0].map(|length| {
+        let entry = trace.next_arrival().unwrap().unwrap();
+        assert_eq!(entry.length, length);
+        entry.volume
+    });
+    assert_eq!((lengths, trace.files()), ([0, 0], &["a".to_owned()][..]));
+}
+
+/// What `text` is refused with, at its beginning or in it.
+#[track_caller]
+fn check_whole(text: &str, expected: &str) {
+    let found =
+        reader(text.to_owned()).and_then(|trace| TraceSummary::of(trace, &Replay::default()));
+    let error = found.unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn lines_of_other_forms_are_refused() {
+    let line = "8,0 1 1 0.000000000 697 Q R 8 + 8 [x]\n";
+    let no_time = "no number of seconds with nine digits";
+    check_whole(&format!("{line}8,0 1 2 0.5 697 Q R 8 + 8 [x]\n"), no_time);
+    check_whole(
+        &format!("{line}8,0 1 2 1.000000000\n"),
+        "line 2: it ends before the kind of the request",
+    );
+    let line = "128166372003061629,hm,0,Read,9056768,4096,41286\n";
+    check_whole(
+        &format!("{line}128166372003061629,hm,x,Read,0,512,1\n"),
+        "line 2: the disk's number `x` is no whole number",
+    );
+    let neither = "begins as none";
+    check_whole("128166372003061629,hm,0,Read,9056768,4096\n", neither);
+    check_whole(
+        "arrival_ns,volume,op,offset,lengthy\n1,a,read,0,1\n",
+        neither,
+    );
 }

@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader, Cursor, Read as _};
 use fathom_units::Nanos;
 
 use super::{
-    MergeError, MergedTrace, TraceAction, TraceEntry, TraceReader, TraceSummary, merge_blktraces,
+    MergeError, MergedTrace, ServedOp, TraceAction, TraceEntry, TraceReader, TraceSummary,
+    merge_blktraces,
 };
 
 mod lines;
@@ -29,6 +30,17 @@ fn io(direction: Direction, offset: u64, length: u32) -> TraceAction {
         direction,
         offset,
         length,
+        durable: false,
+    }
+}
+
+/// A write that was durable when it completed.
+fn durable(offset: u64, length: u32) -> TraceAction {
+    TraceAction::Io {
+        direction: Direction::Write,
+        offset,
+        length,
+        durable: true,
     }
 }
 
@@ -96,7 +108,8 @@ fn what_is_no_trace_is_refused_with_its_place() {
     let neither = "line 1: it is no trace: it begins as none of `fathom serve --trace`, of fio's `write_iolog` (version 2 \
                    or 3), of blktrace or blkparse, and is no CSV as the traces of MSR Cambridge are";
     check_refused("", "line 1: it is no trace: it is empty");
-    check_refused("fio version 1 iolog\n", neither);
+    let neither = format!("{neither}; its first line is \"fio version 1 iolog\"");
+    check_refused("fio version 1 iolog\n", &neither);
     let header = "fio version 3 iolog\n";
     assert!(reader(header).is_ok());
     check_refused(
@@ -117,6 +130,56 @@ fn what_is_no_trace_is_refused_with_its_place() {
     );
 }
 
+/// Bytes that are no text, at the beginning and later.
+#[test]
+fn what_is_no_text_is_told() {
+    for (bytes, expected) in [
+        (
+            &b"\xfe\xed\xfa\xce\0\0\0\x01\x02"[..],
+            "line 1: it is no trace: it is no text, and no binary trace of blktrace: it begins with the bytes \
+             fe ed fa ce 00 00 00 01",
+        ),
+        (b"abc\0", "it begins with the bytes 61 62 63 00"),
+        (
+            b"\xff\xfet\0",
+            "line 1: it is no trace: it is text in UTF-16",
+        ),
+        (
+            b"\xef\xbb\xbffio version 3 iolog\n",
+            "take that away (`tail -c +4 FILE`)",
+        ),
+        (
+            b"fio version 3 iolog\n0 /a read 0 512\n1 /\xff read 0 512\n",
+            "line 3: it holds bytes that are no text in UTF-8",
+        ),
+        (
+            b"arrival_ns,volume,op,offset,length\n1,\xff,read,0,512\n",
+            "line 2: it holds bytes that are no text in UTF-8",
+        ),
+        ("größe\n".as_bytes(), "its first line is \"größe\""),
+        (
+            // A character stands across the end of what is looked at.
+            concat!(
+                "xöööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööö",
+                "öööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööö",
+                "öööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööö",
+                "öööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööööö\n"
+            )
+            .as_bytes(),
+            "its first line is \"xööö",
+        ),
+    ] {
+        let found = reader(bytes).and_then(|reader| TraceSummary::of(reader, &Replay::default()));
+        let error = found.unwrap_err();
+        assert!(
+            matches!(error, crate::trace::TraceError::Malformed { .. }),
+            "{error:?}"
+        );
+        let error = error.to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 /// What people take for traces.
 #[test]
 fn what_another_tool_wrote_is_told() {
@@ -133,6 +196,7 @@ fn what_another_tool_wrote_is_told() {
         ),
         ("0,20941264,8192,W,0.551706\n", "SPC's format"),
         ("1, 512, 0, 4096, 0, 0\n", "a log of fio"),
+        ("1, 512, 7, 4096, 0, 0\n", "begins as none"),
         ("hello\n", "begins as none"),
     ] {
         let error = reader(text).unwrap_err().to_string();
@@ -165,6 +229,8 @@ const QUEUE: u32 = 1 | 1 << 20;
 fn queued_requests_of_blktrace_are_taken() {
     let records = [
         record(5_000, 0, 0, 1 << 26, 9),
+        // A time of day, whose number among the notes is that of what is queued.
+        record(500, 0, 8, 1 << 26 | 1, 8),
         record(1_000, 8, 4096, QUEUE | 1 << 16, 0),
         record(2_000, 8, 4096, 7 | 1 << 16, 0),
         record(3_500, 16, 8192, QUEUE | 1 << 17, 3),
@@ -187,6 +253,74 @@ fn queued_requests_of_blktrace_are_taken() {
     assert_eq!(found, expected);
 }
 
+/// A journal's commit: a flush before it, and durable when it is done. fio, which heeds neither, is followed where asked.
+#[test]
+fn barriers_of_blktrace_are_told() {
+    let write = QUEUE | 1 << 17;
+    let (flush, fua) = (1 << 18, 1 << 31);
+    let records = [
+        record(1_000, 8, 4096, write | flush | fua, 0),
+        record(2_000, 16, 4096, write | flush, 0),
+        record(3_000, 24, 4096, write | fua, 0),
+        record(4_000, 0, 0, write | flush, 0),
+        // No write, whatever it says.
+        record(5_000, 32, 4096, QUEUE | 1 << 16 | fua, 0),
+    ]
+    .concat();
+    let flushed = TraceAction::Sync { data_only: false };
+    let plain = |sector: u64| io(Direction::Write, sector * 512, 4096);
+    let read = io(Direction::Read, 32 * 512, 4096);
+    let told = [
+        (0, flushed),
+        (0, durable(4096, 4096)),
+        (1, flushed),
+        (1, plain(16)),
+        (2, durable(24 * 512, 4096)),
+        (3, flushed),
+        (4, read),
+    ];
+    let as_in_fio = [
+        (0, plain(8)),
+        (1, plain(16)),
+        (2, plain(24)),
+        (3, flushed),
+        (4, read),
+    ];
+    for (plain_writes, expected) in [(false, &told[..]), (true, &as_in_fio)] {
+        let replay = Replay {
+            plain_writes,
+            ..Replay::default()
+        };
+        let trace = reader(records.clone()).unwrap().replayed_by(&replay);
+        let found = entries(trace);
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(micros, action)| entry(Some(*micros), 0, *action))
+            .collect();
+        assert_eq!(found, expected, "{plain_writes}");
+        let trace = reader(records.clone()).unwrap();
+        let summary = TraceSummary::of(trace, &replay).unwrap();
+        let syncs = if plain_writes { 1 } else { 3 };
+        assert_eq!((summary.ios, summary.syncs), ([1, 3, 0], syncs));
+    }
+    let mut trace = reader(records).unwrap();
+    let mut came = Vec::new();
+    while let Some(entry) = trace.next_arrival().unwrap() {
+        came.push((entry.line, entry.op, entry.fua));
+    }
+    let (write, flush) = (ServedOp::Write, ServedOp::Flush);
+    let expected = [
+        (1, flush, false),
+        (1, write, true),
+        (2, flush, false),
+        (2, write, false),
+        (3, write, true),
+        (4, flush, false),
+        (5, ServedOp::Read, false),
+    ];
+    assert_eq!(came, expected);
+}
+
 #[test]
 fn the_other_byte_order_is_read_alike() {
     let mut bytes = record(1_000, 8, 4096, QUEUE | 1 << 16, 0);
@@ -206,6 +340,83 @@ fn the_other_byte_order_is_read_alike() {
     let entry = reader.next_entry().unwrap().unwrap();
     assert_eq!(entry.action, io(Direction::Read, 4096, 4096));
     assert_eq!(reader.files(), ["8:16"]);
+}
+
+#[test]
+fn records_that_are_none_are_refused() {
+    let good = || record(1_000, 8, 4096, READ, 0);
+    let changed = |at: usize, to: u8| {
+        let mut bytes = good();
+        bytes[at] = to;
+        bytes
+    };
+    let magic = if cfg!(target_endian = "little") { 3 } else { 0 };
+    let mut cut = record(2_000, 8, 4096, READ, 9);
+    cut.truncate(50);
+    for (second, expected) in [
+        (
+            changed(3 - magic, 6),
+            "record 2: it is of a version of blktrace other than 7",
+        ),
+        (
+            changed(magic, 0),
+            "record 2: it does not begin as a record of blktrace does",
+        ),
+        (cut, "record 2: the trace ends within its payload"),
+    ] {
+        let bytes = [good(), second].concat();
+        let found = TraceSummary::of(reader(bytes).unwrap(), &Replay::default());
+        assert_eq!(found.unwrap_err().to_string(), expected);
+    }
+    // What no offset can name is left out.
+    let far = record(2_000, (u64::MAX >> 9) - 1, 4096, READ, 0);
+    let summary = TraceSummary::of(reader([good(), far].concat()).unwrap(), &Replay::default());
+    assert_eq!(summary.unwrap().ios, [1, 0, 0]);
+}
+
+#[test]
+fn devices_have_twenty_bits_of_minor_number() {
+    let mut bytes = record(1_000, 8, 4096, READ, 0);
+    bytes[36..40].copy_from_slice(&(259_u32 << 20 | 70_000).to_ne_bytes());
+    let mut reader = reader(bytes).unwrap();
+    assert!(reader.next_entry().unwrap().is_some());
+    assert_eq!(reader.files(), ["259:70000"]);
+}
+
+#[test]
+fn waits_of_a_trace_without_times_are_its_length() {
+    let text = "fio version 2 iolog\n/a add\n/a read 0 512\n/a wait 250 0\n/a wait 50 0\n/a read 512 512\n\
+                /b add\n/b wait 1000 0\n";
+    let summary = TraceSummary::of(reader(text).unwrap(), &Replay::default()).unwrap();
+    assert_eq!(summary.length, Nanos::from_micros(1300));
+    let of_a = summary.of_files(&["/a".to_owned()]);
+    assert_eq!(of_a.length, Nanos::from_micros(300));
+    let mut reader = reader(text).unwrap();
+    let mut times = Vec::new();
+    while let Some(entry) = reader.next_arrival().unwrap() {
+        times.push(entry.arrival);
+    }
+    assert_eq!(times, [Nanos::ZERO, Nanos::from_micros(300)]);
+}
+
+#[test]
+fn names_have_a_bound() {
+    let names = (0..=super::TRACE_FILES_MAX).map(|number| format!("0 /{number} add\n"));
+    let text = format!("fio version 3 iolog\n{}", names.collect::<String>());
+    let found = TraceSummary::of(reader(text).unwrap(), &Replay::default());
+    let error = found.unwrap_err().to_string();
+    assert!(error.contains("names more than 65,536 files"), "{error}");
+}
+
+#[test]
+fn a_line_of_fio_has_an_end() {
+    let text = format!("fio version 3 iolog\n5 /{} read 0 512\n", "a".repeat(9000));
+    let found = reader(text).and_then(|trace| TraceSummary::of(trace, &Replay::default()));
+    let error = found.unwrap_err().to_string();
+    assert!(
+        error.starts_with("line 2: the line is longer than 8 KiB"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -253,14 +464,19 @@ fn a_summary_tells_the_depth_of_blktrace() {
         record(1, 8, 4096, QUEUE | 1 << 16, 0),
         record(2, 16, 4096, QUEUE | 1 << 16, 0),
         record(3, 24, 4096, QUEUE | 1 << 16, 0),
-        // Merged into the one before.
+        // Merged into others: behind one, and before one.
         record(4, 24, 4096, 2 | 1 << 16, 0),
+        record(4, 32, 4096, QUEUE | 1 << 16, 0),
+        record(4, 32, 4096, 3 | 1 << 16, 0),
+        // Without bytes it is never told to be complete.
+        record(4, 0, 0, QUEUE | 1 << 18 | 1 << 17, 0),
         record(5, 8, 4096, complete | 1 << 16, 0),
         record(6, 32, 4096, QUEUE | 1 << 16, 0),
+        record(7, 40, 4096, QUEUE | 1 << 16, 0),
     ];
     let reader = reader(records.concat()).unwrap();
     let summary = TraceSummary::of(reader, &Replay::default()).unwrap();
-    assert_eq!((summary.depth, summary.ios), (Some(3), [4, 0, 0]));
+    assert_eq!((summary.depth, summary.ios), (Some(3), [6, 0, 0]));
 }
 
 fn merged(traces: &[(Vec<u8>, u32, u32)]) -> Result<Vec<u8>, MergeError> {
