@@ -16,7 +16,7 @@ use super::placement::{
     zones,
 };
 use super::settings::{Amount, Settings, call_problem, pacing_problems};
-use super::skipping::passes;
+use super::skipping::{passes, queues};
 use super::table;
 use super::targets::share;
 use super::verify;
@@ -345,6 +345,9 @@ fn verified_passes(
 /// as a block of `io_size` is left. Reads or trims among writes in order that fill their targets go round in one, and so do offsets
 /// that may repeat, and those in order that a random job falls back from.
 fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64, u64)) -> u64 {
+    if let Some(rounds) = endless_rounds(settings, targets, (io_size, block)) {
+        return rounds;
+    }
     let mut lengths = targets.iter().map(|target| target.length.map(Bytes::get));
     let filled = |length: Option<u64>| length.is_some_and(|length| length.is_multiple_of(block));
     let ([reads, writes, _], pairs) = (settings.pattern.directions, settings.pattern.pairs);
@@ -365,6 +368,39 @@ fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64,
         }
         None => u64::MAX,
     }
+}
+
+/// The same for random offsets, or files drawn by rank, whose rounds never end by themselves: engines that queue their I/Os end
+/// each at `size`, or at `io_size` where writes may repeat, and the others where `io_size` of all `loops` was moved. `None`:
+/// rounds that end, those that are verified, and those of pairs.
+fn endless_rounds(
+    settings: &Settings,
+    targets: &[Target],
+    (io_size, block): (u64, u64),
+) -> Option<u64> {
+    let place = &settings.placement;
+    let by_rank = settings.file_choice == FileChoice::Random
+        && !place.file_distribution.is_uniform()
+        && targets.len() > 1;
+    let is_endless = by_rank || (is_independent(settings) && !is_never_random(settings));
+    let is_other = settings.pattern.pairs || settings.verify.kind().is_some();
+    if !settings.pattern.random || !is_endless || is_other {
+        return None;
+    }
+    if !queues(settings) {
+        return Some(u64::MAX);
+    }
+    let lengths = targets.iter().map(|target| target.length.map(Bytes::get));
+    let total = lengths.sum::<Option<u64>>()?;
+    let size = match settings.size {
+        Amount::Bytes(size) => size,
+        _ => total,
+    };
+    let may_repeat = is_independent(settings) && settings.pattern.directions[1];
+    let bound = if may_repeat { size.max(io_size) } else { size };
+    let round = bound.max(1).checked_next_multiple_of(block)?;
+    let rounds = (io_size + 1).saturating_sub(block).div_ceil(round);
+    Some(round.saturating_mul(rounds.max(u64::from(settings.loops.max(1)))))
 }
 
 /// Whether I/Os in order leave something out, or random ones come in runs.
