@@ -81,7 +81,7 @@ pub fn build(
         backend(settings)
     };
     let one_at_a_time = matches!(backend, Backend::Sync | Backend::Mmap);
-    let (arrival, mix) = arrival(settings);
+    let (arrival, mix) = (arrival(settings), mix(settings));
     let past_end = (features.placement.as_ref()).is_some_and(|rules| rules.past_end);
     let (bytes, loops) = pass_bytes(settings, &targets, past_end);
     let calls = features.calls;
@@ -462,7 +462,8 @@ pub fn goes(settings: &Settings) -> [bool; 3] {
     }
 }
 
-fn mix_of(settings: &Settings) -> Mix {
+/// The shares of reads, writes and trims.
+pub fn mix(settings: &Settings) -> Mix {
     match settings.pattern.directions {
         [true, true, _] => Mix::reads(Percent::whole(settings.read_share).unwrap_or(Percent::ALL)),
         // A name gets one operation, not a pair.
@@ -499,11 +500,6 @@ fn access_of_names(mix: Mix) -> Access {
     }
 }
 
-/// The shares of reads, writes and trims.
-pub fn mix(settings: &Settings) -> Mix {
-    arrival(settings).1
-}
-
 /// Rates by direction as fio keeps them: where each block is trimmed, then written, trims go as their writes do.
 pub fn kept(settings: &Settings, rates: [u64; 3]) -> [u64; 3] {
     if settings.pattern.pairs {
@@ -514,57 +510,33 @@ pub fn kept(settings: &Settings, rates: [u64; 3]) -> [u64; 3] {
 }
 
 /// fio holds back each direction by itself, and so does a real run ([`fathom_workload::Features::rates`]); as a whole, which is
-/// what a prediction goes by, a mixed job under rates is one stream at their sum, mixed as they are.
-fn arrival(settings: &Settings) -> (Arrival, Mix) {
-    let mix = mix_of(settings);
-    let used = |rates: [u64; 3]| -> Vec<(usize, u64)> {
+/// what a prediction goes by, a mixed job under rates is one stream at their sum.
+fn arrival(settings: &Settings) -> Arrival {
+    let used = |rates: [u64; 3]| -> Vec<u64> {
         let rates = kept(settings, rates);
         let used = (0..3).filter(|way| goes(settings)[*way]);
-        used.map(|way| (way, rates[way])).collect()
+        used.map(|way| rates[way]).collect()
     };
     let (by_ios, by_bytes) = (used(settings.rate_iops), used(settings.rate));
-    let sum = |rates: &[(usize, u64)]| rates.iter().map(|(_, rate)| *rate).sum::<u64>();
     let mut both = by_ios.iter().zip(&by_bytes);
-    if both.any(|((_, ios), (_, bytes))| *ios == 0 && *bytes == 0) {
+    if both.any(|(ios, bytes)| *ios == 0 && *bytes == 0) {
         // One of them goes as fast as it can: the job has no rate as a whole.
-        return (Arrival::Closed, mix);
+        return Arrival::Closed;
     }
-    let (rate, ios_per_second) = if sum(&by_ios) > 0 {
-        (Pacing::Iops(Iops::new(sum(&by_ios))), by_ios)
-    } else if sum(&by_bytes) > 0 {
-        let ranges = block_range(settings);
-        // Milli-I/Os, so that slow rates keep their ratio.
-        let ios = by_bytes
-            .iter()
-            .map(|(way, rate)| (*way, rate * 1000 / ranges[*way].0.max(1)));
-        (
-            Pacing::Bytes(BytesPerSec::new(sum(&by_bytes))),
-            ios.collect(),
-        )
-    } else {
-        return (Arrival::Closed, mix);
+    let (ios, bytes): (u64, u64) = (by_ios.iter().sum(), by_bytes.iter().sum());
+    let rate = match (ios, bytes) {
+        (0, 0) => return Arrival::Closed,
+        (0, bytes) => Pacing::Bytes(BytesPerSec::new(bytes)),
+        (ios, _) => Pacing::Iops(Iops::new(ios)),
     };
-    let poisson = if settings.poisson {
-        Poisson::Exponential
-    } else {
-        Poisson::Fixed
-    };
-    let arrival = Arrival::Open {
+    Arrival::Open {
         rate,
-        poisson,
+        poisson: if settings.poisson {
+            Poisson::Exponential
+        } else {
+            Poisson::Fixed
+        },
         when_full: WhenFull::Queue,
-    };
-    let total = sum(&ios_per_second);
-    let reads = ios_per_second
-        .iter()
-        .find(|(way, _)| *way == 0)
-        .map_or(0, |(_, rate)| *rate);
-    let ratio = u128::from(reads) * 10_000 / u128::from(total.max(1));
-    match Percent::from_basis_points(ratio as u32) {
-        Some(share) if ios_per_second.len() > 1 && total > 0 && !settings.pattern.pairs => {
-            (arrival, Mix::reads(share))
-        }
-        _ => (arrival, mix),
     }
 }
 
