@@ -455,3 +455,30 @@ fn batches_grow_when_a_file_has_come_into_the_cache() {
     let halves = submits["32"].as_f64().unwrap();
     assert!(halves > 80.0, "percent of submissions by size: {submits}");
 }
+
+/// Rates that pauses leave behind hold nothing back: the mix is then the one that was asked for, whatever the rates' own is.
+#[test]
+fn the_mix_holds_where_rates_are_behind() {
+    let folder = support::disk_folder();
+    let fixed = "--name=x --ioengine=null --size=8m --bs=1k --time_based --runtime=1 --rw=randrw --rwmixread=70 \
+                 --thinktime=100ms --thinktime_blocks=50 --output-format=json";
+    for rates in ["--rate=512k", "--rate_iops=512,2000"] {
+        let mut arguments: Vec<&str> = fixed.split_whitespace().collect();
+        arguments.push(rates);
+        let (ours, theirs) = both(folder.path(), &arguments);
+        let share_of_reads = [ours, theirs].map(|document| {
+            let ios = |way: &str| {
+                document["jobs"][0][way]["total_ios"]
+                    .as_f64()
+                    .unwrap_or(0.0)
+            };
+            ios("read") / (ios("read") + ios("write"))
+        });
+        // Some 450 of these 500 I/Os are drawn.
+        let is_near = |share: &f64| (0.55..0.8).contains(share);
+        assert!(
+            share_of_reads.iter().all(is_near),
+            "{rates}: {share_of_reads:?}"
+        );
+    }
+}

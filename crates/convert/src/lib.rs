@@ -126,6 +126,11 @@ pub fn write(workload: &Workload, to: Dialect, origin: Origin<'_>) -> Converted 
         beyond: &beyond,
         ..origin
     };
+    let at_rates = match to {
+        Dialect::Fio | Dialect::Native => None,
+        Dialect::Diskspd | Dialect::Vdbench | Dialect::Iometer => Some(at_rates(workload)),
+    };
+    let workload = at_rates.as_ref().unwrap_or(workload);
     let converted = match to {
         Dialect::Fio => fio::convert(workload, origin),
         Dialect::Diskspd => diskspd::convert(workload, origin),
@@ -137,6 +142,15 @@ pub fn write(workload: &Workload, to: Dialect, origin: Origin<'_>) -> Converted 
         losses: loss::with(origin.beyond, &converted.losses),
         ..converted
     }
+}
+
+/// For dialects that have one rate a job: its directions mixed as their own rates have them.
+fn at_rates(workload: &Workload) -> Workload {
+    let mut workload = workload.clone();
+    for job in workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs) {
+        job.mix = job.mix_at_rates();
+    }
+    workload
 }
 
 #[cfg(test)]

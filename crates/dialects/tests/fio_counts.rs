@@ -347,6 +347,26 @@ fn rounds_that_io_size_begins_are_those_of_fio() {
     }
 }
 
+/// Offsets that may repeat, and files drawn by rank, have rounds without an end: engines that queue I/Os end them at `size`.
+#[test]
+fn rounds_without_an_end_are_those_of_fio() {
+    let queued = ["--ioengine=null", "--iodepth=4"];
+    for options in [
+        "--rw=randread --size=1m --nrfiles=2 --file_service_type=gauss --io_size=2m --loops=2",
+        "--rw=randread --size=300k --nrfiles=3 --file_service_type=zipf --io_size=700k --loops=2",
+        "--rw=randwrite --size=100k --nrfiles=3 --file_service_type=pareto --io_size=300k --loops=2",
+        "--rw=randread --size=1m --norandommap --io_size=2m --loops=2",
+        "--rw=randread --size=100k --norandommap --io_size=60k --loops=3",
+        "--rw=randwrite --size=1m --norandommap --io_size=2m --loops=2",
+        "--rw=randread --size=1m --random_distribution=zipf:1.2 --io_size=2m --loops=2",
+        "--rw=randwrite --size=1m --random_distribution=zipf:1.2 --io_size=2500k --loops=2",
+    ] {
+        let options = format!("{options} --bs=8k");
+        check(&queued[..1], &options);
+        check(&queued, &options);
+    }
+}
+
 /// What is appended is so once, whatever says how often, unless offsets may repeat or go backwards.
 #[test]
 fn bytes_are_appended_once() {

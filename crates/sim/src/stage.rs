@@ -625,7 +625,13 @@ fn new_worker(
 ) -> Result<Worker, StreamError> {
     let job = planned.job;
     let ranges: Vec<_> = planned.targets.iter().map(|target| target.range).collect();
-    let stream = WorkerStream::new(job, key, &ranges, shared)?;
+    // A job under rates by direction is one stream at their sum.
+    let at_rates = job.features.rates.map(|_| Job {
+        mix: job.mix_at_rates(),
+        ..job.clone()
+    });
+    let drawn = at_rates.as_ref().unwrap_or(job);
+    let stream = WorkerStream::new(drawn, key, &ranges, shared)?;
     let schedule = ArrivalSchedule::of(job, key);
     let limits = &job.limits;
     let first = start.saturating_add(limits.start_delay);

@@ -87,6 +87,44 @@ impl Job {
 }
 
 impl Job {
+    /// The mix of I/Os that comes about where each direction keeps the rate it has of its own ([`crate::DirectionRates`]); a
+    /// rate in bytes counts in its direction's smallest blocks. It is [`Self::mix`], by which the next direction is drawn
+    /// where several are behind their rates, for jobs of which a direction has none, and for pairs of trim and write.
+    pub fn mix_at_rates(&self) -> Mix {
+        let placement = self.features.placement.as_deref();
+        let in_pairs = placement.is_some_and(|rules| rules.trim_then_write);
+        let paces = Direction::ALL.map(|way| self.pace_of(way));
+        let (false, [Some(read), Some(write), Some(trim)]) = (in_pairs, paces) else {
+            return self.mix;
+        };
+        let points = |part: u128| {
+            let share = (part * 10_000).checked_div(read + write + trim);
+            share.map_or(0, |share| share as u32)
+        };
+        let (read, trim) = (points(read), points(trim));
+        let shares = [read, 10_000 - read - trim, trim].map(Percent::from_basis_points);
+        match shares {
+            [Some(read), Some(write), Some(trim)] => Mix { read, write, trim },
+            _ => self.mix,
+        }
+    }
+
+    /// Thousandths of an I/O a second that a direction's own rate comes to, which keeps the ratio of slow rates in bytes;
+    /// zero where the job does not go that way, `None` where it has no such rate.
+    fn pace_of(&self, way: Direction) -> Option<u128> {
+        if self.mix.share(way) == Percent::ZERO {
+            return Some(0);
+        }
+        Some(match self.features.rates?.rates[way as usize]? {
+            Pacing::Iops(rate) => u128::from(rate.get()) * 1000,
+            Pacing::Bytes(rate) => {
+                let sizes = self.block.of(way).iter().map(|it| it.size.get());
+                let smallest = sizes.min().unwrap_or(1).max(1);
+                u128::from(rate.get()) * 1000 / u128::from(smallest)
+            }
+        })
+    }
+
     /// Time before its measurement begins, after its start; zero where bytes end its warm-up.
     pub fn warmup_time(&self) -> Nanos {
         match self.features.warmup_bytes {

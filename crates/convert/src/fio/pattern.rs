@@ -121,14 +121,7 @@ fn directions(
                     "fio mixes no trims with reads and writes; they are left out",
                 );
             }
-            let rated = matches!(
-                &job.features.rates,
-                Some(DirectionRates {
-                    rates: [Some(_), Some(_), _],
-                    ..
-                })
-            );
-            ("rw", (!rated).then(|| whole(read)))
+            ("rw", Some(whole(read)))
         }
     }
 }

@@ -16,7 +16,7 @@ use super::placement::{
     zones,
 };
 use super::settings::{Amount, Settings, call_problem, pacing_problems};
-use super::skipping::passes;
+use super::skipping::{passes, queues};
 use super::table;
 use super::targets::share;
 use super::verify;
@@ -81,7 +81,7 @@ pub fn build(
         backend(settings)
     };
     let one_at_a_time = matches!(backend, Backend::Sync | Backend::Mmap);
-    let (arrival, mix) = arrival(settings);
+    let (arrival, mix) = (arrival(settings), mix(settings));
     let past_end = (features.placement.as_ref()).is_some_and(|rules| rules.past_end);
     let (bytes, loops) = pass_bytes(settings, &targets, past_end);
     let calls = features.calls;
@@ -345,6 +345,9 @@ fn verified_passes(
 /// as a block of `io_size` is left. Reads or trims among writes in order that fill their targets go round in one, and so do offsets
 /// that may repeat, and those in order that a random job falls back from.
 fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64, u64)) -> u64 {
+    if let Some(rounds) = endless_rounds(settings, targets, (io_size, block)) {
+        return rounds;
+    }
     let mut lengths = targets.iter().map(|target| target.length.map(Bytes::get));
     let filled = |length: Option<u64>| length.is_some_and(|length| length.is_multiple_of(block));
     let ([reads, writes, _], pairs) = (settings.pattern.directions, settings.pattern.pairs);
@@ -365,6 +368,39 @@ fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64,
         }
         None => u64::MAX,
     }
+}
+
+/// The same for random offsets, or files drawn by rank, whose rounds never end by themselves: engines that queue their I/Os end
+/// each at `size`, or at `io_size` where writes may repeat, and the others where `io_size` of all `loops` was moved. `None`:
+/// rounds that end, those that are verified, and those of pairs.
+fn endless_rounds(
+    settings: &Settings,
+    targets: &[Target],
+    (io_size, block): (u64, u64),
+) -> Option<u64> {
+    let place = &settings.placement;
+    let by_rank = settings.file_choice == FileChoice::Random
+        && !place.file_distribution.is_uniform()
+        && targets.len() > 1;
+    let is_endless = by_rank || (is_independent(settings) && !is_never_random(settings));
+    let is_other = settings.pattern.pairs || settings.verify.kind().is_some();
+    if !settings.pattern.random || !is_endless || is_other {
+        return None;
+    }
+    if !queues(settings) {
+        return Some(u64::MAX);
+    }
+    let lengths = targets.iter().map(|target| target.length.map(Bytes::get));
+    let total = lengths.sum::<Option<u64>>()?;
+    let size = match settings.size {
+        Amount::Bytes(size) => size,
+        _ => total,
+    };
+    let may_repeat = is_independent(settings) && settings.pattern.directions[1];
+    let bound = if may_repeat { size.max(io_size) } else { size };
+    let round = bound.max(1).checked_next_multiple_of(block)?;
+    let rounds = (io_size + 1).saturating_sub(block).div_ceil(round);
+    Some(round.saturating_mul(rounds.max(u64::from(settings.loops.max(1)))))
 }
 
 /// Whether I/Os in order leave something out, or random ones come in runs.
@@ -426,7 +462,8 @@ pub fn goes(settings: &Settings) -> [bool; 3] {
     }
 }
 
-fn mix_of(settings: &Settings) -> Mix {
+/// The shares of reads, writes and trims.
+pub fn mix(settings: &Settings) -> Mix {
     match settings.pattern.directions {
         [true, true, _] => Mix::reads(Percent::whole(settings.read_share).unwrap_or(Percent::ALL)),
         // A name gets one operation, not a pair.
@@ -463,11 +500,6 @@ fn access_of_names(mix: Mix) -> Access {
     }
 }
 
-/// The shares of reads, writes and trims.
-pub fn mix(settings: &Settings) -> Mix {
-    arrival(settings).1
-}
-
 /// Rates by direction as fio keeps them: where each block is trimmed, then written, trims go as their writes do.
 pub fn kept(settings: &Settings, rates: [u64; 3]) -> [u64; 3] {
     if settings.pattern.pairs {
@@ -478,57 +510,33 @@ pub fn kept(settings: &Settings, rates: [u64; 3]) -> [u64; 3] {
 }
 
 /// fio holds back each direction by itself, and so does a real run ([`fathom_workload::Features::rates`]); as a whole, which is
-/// what a prediction goes by, a mixed job under rates is one stream at their sum, mixed as they are.
-fn arrival(settings: &Settings) -> (Arrival, Mix) {
-    let mix = mix_of(settings);
-    let used = |rates: [u64; 3]| -> Vec<(usize, u64)> {
+/// what a prediction goes by, a mixed job under rates is one stream at their sum.
+fn arrival(settings: &Settings) -> Arrival {
+    let used = |rates: [u64; 3]| -> Vec<u64> {
         let rates = kept(settings, rates);
         let used = (0..3).filter(|way| goes(settings)[*way]);
-        used.map(|way| (way, rates[way])).collect()
+        used.map(|way| rates[way]).collect()
     };
     let (by_ios, by_bytes) = (used(settings.rate_iops), used(settings.rate));
-    let sum = |rates: &[(usize, u64)]| rates.iter().map(|(_, rate)| *rate).sum::<u64>();
     let mut both = by_ios.iter().zip(&by_bytes);
-    if both.any(|((_, ios), (_, bytes))| *ios == 0 && *bytes == 0) {
+    if both.any(|(ios, bytes)| *ios == 0 && *bytes == 0) {
         // One of them goes as fast as it can: the job has no rate as a whole.
-        return (Arrival::Closed, mix);
+        return Arrival::Closed;
     }
-    let (rate, ios_per_second) = if sum(&by_ios) > 0 {
-        (Pacing::Iops(Iops::new(sum(&by_ios))), by_ios)
-    } else if sum(&by_bytes) > 0 {
-        let ranges = block_range(settings);
-        // Milli-I/Os, so that slow rates keep their ratio.
-        let ios = by_bytes
-            .iter()
-            .map(|(way, rate)| (*way, rate * 1000 / ranges[*way].0.max(1)));
-        (
-            Pacing::Bytes(BytesPerSec::new(sum(&by_bytes))),
-            ios.collect(),
-        )
-    } else {
-        return (Arrival::Closed, mix);
+    let (ios, bytes): (u64, u64) = (by_ios.iter().sum(), by_bytes.iter().sum());
+    let rate = match (ios, bytes) {
+        (0, 0) => return Arrival::Closed,
+        (0, bytes) => Pacing::Bytes(BytesPerSec::new(bytes)),
+        (ios, _) => Pacing::Iops(Iops::new(ios)),
     };
-    let poisson = if settings.poisson {
-        Poisson::Exponential
-    } else {
-        Poisson::Fixed
-    };
-    let arrival = Arrival::Open {
+    Arrival::Open {
         rate,
-        poisson,
+        poisson: if settings.poisson {
+            Poisson::Exponential
+        } else {
+            Poisson::Fixed
+        },
         when_full: WhenFull::Queue,
-    };
-    let total = sum(&ios_per_second);
-    let reads = ios_per_second
-        .iter()
-        .find(|(way, _)| *way == 0)
-        .map_or(0, |(_, rate)| *rate);
-    let ratio = u128::from(reads) * 10_000 / u128::from(total.max(1));
-    match Percent::from_basis_points(ratio as u32) {
-        Some(share) if ios_per_second.len() > 1 && total > 0 && !settings.pattern.pairs => {
-            (arrival, Mix::reads(share))
-        }
-        _ => (arrival, mix),
     }
 }
 

@@ -124,6 +124,15 @@ pub fn passes(
     Some(passes.bytes(settings))
 }
 
+/// Whether the job's engine queues its I/Os: fio then ends a pass at `size`, and else only where the files do.
+pub fn queues(settings: &Settings) -> bool {
+    match backend(settings) {
+        Backend::Sync | Backend::Mmap => false,
+        Backend::Null => settings.depth > 1,
+        _ => true,
+    }
+}
+
 /// The passes of a job.
 struct Passes {
     block: u64,
@@ -143,12 +152,11 @@ impl Passes {
             Amount::Bytes(size) => size.min(self.total),
             _ => self.total,
         };
-        let queues = match backend(settings) {
-            Backend::Sync | Backend::Mmap => false,
-            Backend::Null => settings.depth > 1,
-            _ => true,
+        let bound = if queues(settings) {
+            whole(size)
+        } else {
+            u64::MAX
         };
-        let bound = if queues { whole(size) } else { u64::MAX };
         let each = self.of_pass.map_or(bound, |bytes| bytes.min(bound));
         let loops = u64::from(settings.loops.max(1));
         let most = whole(self.io_size.unwrap_or(size).saturating_mul(loops));

@@ -1,10 +1,10 @@
 //! Bursts, write-back, temporary disks, arrays, NFS volumes and shares: each with the number that its rule gives.
 
 use fathom_record::StageResult;
-use fathom_units::{Bytes, Nanos};
+use fathom_units::{Bytes, Iops, Nanos, Percent};
 use fathom_workload::{
-    Access, BlockSizes, Coverage, FileOperation, Job, Limits, Mix, OpenSync, Stage, SyncPolicy,
-    Workload,
+    Access, BlockSizes, Coverage, Direction, DirectionRates, FileOperation, Job, Limits, Mix,
+    OpenSync, Pacing, Poisson, Stage, SyncPolicy, Workload,
 };
 
 use super::{
@@ -489,4 +489,29 @@ fn paced_io_keeps_credits() {
     };
     let result = result(&text, vec![slow]);
     within(iops(&result), 2300.0, 0.001);
+}
+
+/// A job whose directions have rates of their own is one stream at their sum, mixed as they are, whatever mix is drawn where
+/// they are behind.
+#[test]
+fn rates_by_direction_are_predicted_in_their_ratio() {
+    let mostly_reads = Mix::reads(Percent::whole(90).unwrap());
+    let mut job = random("/p/", mostly_reads, 4, 8, (30, 30));
+    job.arrival = paced(400);
+    job.features.rates = Some(DirectionRates {
+        rates: [Some(100), Some(300), None].map(|rate| rate.map(|it| Pacing::Iops(Iops::new(it)))),
+        poisson: Poisson::Fixed,
+    });
+    let text = vm(
+        "Standard_D8s_v3",
+        "",
+        &[("p", "{ type = \"P30\" }", "caching = \"none\"")],
+    );
+    let result = result(&text, vec![job]);
+    let ios = |way: Direction| {
+        let stats = result.workers[0].directions[way as usize].as_ref();
+        stats.map_or(0, fathom_record::OpStats::ios) as f64
+    };
+    within(ios(Direction::Read) / 30.0, 100.0, 0.05);
+    within(ios(Direction::Write) / 30.0, 300.0, 0.05);
 }

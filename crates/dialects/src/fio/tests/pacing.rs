@@ -33,7 +33,14 @@ fn rates() {
     check("rate=1m", |job| job.arrival, bytes);
     let mixed = "rw=randrw\nrate_iops=100,300";
     check(mixed, |job| job.arrival, open(iops(400), Poisson::Fixed));
-    check(mixed, |job| job.mix.read, Percent::whole(25).unwrap());
+    // The next direction is drawn as `rwmixread` has it; what comes of it where each keeps its rate is another matter.
+    check(mixed, |job| job.mix.read, Percent::whole(50).unwrap());
+    let at_rates = |job: &Job| job.mix_at_rates().read;
+    check(mixed, at_rates, Percent::whole(25).unwrap());
+    let by_bytes = "rw=randrw\nbs=4k,8k\nrate=1m,6m\nrwmixread=90";
+    check(by_bytes, at_rates, Percent::whole(25).unwrap());
+    let one_alone = "rw=randrw\nrate_iops=100,\nrwmixread=90";
+    check(one_alone, at_rates, Percent::whole(90).unwrap());
 }
 
 /// fio reads a very large number: `rwmixread=70%` writes nothing.

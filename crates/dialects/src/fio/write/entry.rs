@@ -394,7 +394,12 @@ impl<'a> Entry<'a> {
             let stage = input.workload.stages.get(result.stage);
             let lead = stage.map_or(Nanos::ZERO, Stage::lead);
             let begun = result.started_unix_ns.saturating_sub(lead.get());
-            self.started_unix_ms = (begun + job.limits.start_delay.get()) / 1_000_000;
+            // One that waits for another begins when that is over, whatever its delay.
+            let after = match job.features.process.after {
+                Some(_) => worker.started.saturating_sub(job.warmup_time()),
+                None => job.limits.start_delay,
+            };
+            self.started_unix_ms = (begun + after.get()) / 1_000_000;
         }
     }
 

@@ -395,6 +395,26 @@ fn a_job_starts_when_its_own_delay_is_over() {
     );
 }
 
+/// As fio 3.42 tells it: a job that waits for another starts when that is over.
+#[test]
+fn a_job_that_waits_starts_after_the_other() {
+    for (warm_up, begins) in [("--ramp_time=0", 2_300), ("--ramp_time=1", 1_300)] {
+        let both = ["--size=8m", "--runtime=2", "--time_based"];
+        let waits = ["--name=a", "--name=b", "--wait_for=a", warm_up];
+        let input = input(&[&both[..], &waits].concat());
+        let mut results = results(&input.workload);
+        let begun = results[0].started_unix_ns;
+        results[0].started_unix_ns += input.workload.stages[0].lead().get();
+        let mut late = WorkerStats::new(1, 0);
+        (late.started, late.measured) = (Nanos::from_millis(2_300), Nanos::from_secs(2));
+        results[0].workers[1] = late;
+        let document: serde_json::Value =
+            serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
+        let start = document["jobs"][1]["job_start"].as_u64().unwrap();
+        assert_eq!(start - begun / 1_000_000, begins, "{warm_up}");
+    }
+}
+
 /// fio's shares of its classes are of reads, writes and trims; syncs are counted in them, so that there is more than all.
 #[test]
 fn calls_are_counted_as_by_fio() {
