@@ -377,7 +377,7 @@ fn records_that_are_none_are_refused() {
 #[test]
 fn devices_have_twenty_bits_of_minor_number() {
     let mut bytes = record(1_000, 8, 4096, READ, 0);
-    bytes[36..40].copy_from_slice(&(259_u32 << 20 | 70_000).to_ne_bytes());
+    bytes[36..40].copy_from_slice(&(259_u32 << 20 | 0x1_1170).to_ne_bytes());
     let mut reader = reader(bytes).unwrap();
     assert!(reader.next_entry().unwrap().is_some());
     assert_eq!(reader.files(), ["259:70000"]);
