@@ -237,3 +237,40 @@ fn what_failed_is_told_at_once() {
         "{line}"
     );
 }
+
+/// The exit code of a job that cannot begin, its errors in JSON, and those of a job beside it.
+fn refused(theirs: bool, options: &[&str]) -> (bool, Vec<u64>) {
+    let folder = support::disk_folder();
+    std::fs::create_dir(folder.path().join("dir")).unwrap();
+    std::fs::write(folder.path().join("file.dat"), vec![7; 1 << 20]).unwrap();
+    let mut command = support::fio(folder.path(), theirs);
+    command.args(["--output-format=json", "--name=x", "--size=1m"]);
+    command.args(options).arg("--output=out.json");
+    command.args(["--name=beside", "--ioengine=null", "--size=1m"]);
+    let output = command.output().unwrap();
+    let stdout = std::fs::read_to_string(folder.path().join("out.json")).unwrap();
+    // fio's own messages stand before its document.
+    let document = &stdout[stdout.find("\n{").map_or(0, |at| at + 1)..];
+    let document: Value = serde_json::from_str(document)
+        .unwrap_or_else(|error| panic!("{command:?}: {error}\n{stdout}"));
+    assert!(theirs || stdout.starts_with('{'), "{stdout}");
+    let jobs = document["jobs"].as_array().unwrap().iter();
+    let errors = jobs.map(|job| job["error"].as_u64().unwrap());
+    (output.status.success(), errors.collect())
+}
+
+/// What cannot begin has its document, too, where programs read it: with an error of its own, and one of each job that it kept
+/// from running.
+#[test]
+fn what_cannot_begin_has_its_error_in_json() {
+    const ECANCELED: u64 = 125;
+    for options in [
+        ["--filename=dir", "--rw=read"],
+        ["--filename=file.dat", "--rw=trim"],
+    ] {
+        let theirs = refused(true, &options);
+        assert!(!theirs.0 && theirs.1[0] > 0, "{options:?} {theirs:?}");
+        let ours = refused(false, &options);
+        assert_eq!(ours, (false, vec![EINVAL, ECANCELED]), "{options:?}");
+    }
+}

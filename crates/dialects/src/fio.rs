@@ -58,8 +58,8 @@ pub use self_tests::{CounterAt, Counters, NO_COUNTERS, checksum_names, checksum_
 pub use table::{belongs_to_engine, is_option, syncs_file_systems};
 pub use write::{
     Eta, FioRun, Host, LogLines, PriorityLatencies, Report, VERSION, debug_ios, debug_seeds,
-    eta_line, has_errors, write_clients, write_json, write_laying_out, write_normal, write_saved,
-    write_start, write_terse,
+    eta_line, has_errors, refused, write_clients, write_json, write_laying_out, write_normal,
+    write_saved, write_start, write_terse,
 };
 
 /// Reads fio's own command line: everything after the word `fio`.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fathom_diagnostics::Diagnostics;
 use fathom_units::{Bytes, Nanos};
-use fathom_workload::Caching;
+use fathom_workload::{Caching, Job};
 
 use crate::denied;
 
@@ -263,6 +263,56 @@ impl EngineError {
             | Self::WrongData { .. }
             | Self::Unvalidated { .. } => ExitClass::Target,
             Self::Unsupported { .. } => ExitClass::Unsupported,
+        }
+    }
+
+    /// Linux's number for it: the system's own where it said one.
+    pub fn errno(&self) -> i32 {
+        const EPERM: i32 = 1;
+        const ENOENT: i32 = 2;
+        const EIO: i32 = 5;
+        const EINVAL: i32 = 22;
+        const ENOSPC: i32 = 28;
+        const EOPNOTSUPP: i32 = 95;
+        match self {
+            Self::Invalid(_) => EINVAL,
+            Self::Refused(_) => EPERM,
+            Self::NoSpace { .. } => ENOSPC,
+            Self::Export { .. } => ENOENT,
+            Self::Unsupported { .. } => EOPNOTSUPP,
+            Self::Target { source, .. }
+            | Self::Io { source, .. }
+            | Self::Operation { source, .. } => source.raw_os_error().unwrap_or(EIO),
+            _ => EIO,
+        }
+    }
+
+    /// Whether it is about this job; `false` of all jobs where it does not say.
+    pub fn is_about(&self, job: &Job) -> bool {
+        let has = |path: &str| {
+            let mut targets = job.targets.iter();
+            targets.any(|target| target.place.path() == path)
+        };
+        match self {
+            Self::Invalid(complaints) => {
+                let mut subjects = complaints.0.iter().filter_map(|it| it.subject.as_ref());
+                subjects.any(|it| it.owner == job.name || has(&it.value))
+            }
+            Self::Refused(refusals) => refusals.iter().any(|refusal| has(&refusal.path)),
+            Self::NoSpace { directory, .. } => {
+                let mut targets = job.targets.iter();
+                targets.any(|target| Path::new(target.place.path()).starts_with(directory))
+            }
+            Self::Export { uri: path, .. } | Self::Target { path, .. } => has(path),
+            Self::Io { job: name, .. }
+            | Self::Operation { job: name, .. }
+            | Self::TooLong { job: name, .. }
+            | Self::TooSlow { job: name, .. }
+            | Self::TraceChanged { job: name, .. }
+            | Self::Unchecked { job: name, .. }
+            | Self::WrongData { job: name, .. }
+            | Self::Unvalidated { job: name, .. } => *name == job.name,
+            Self::Unsupported { .. } => false,
         }
     }
 

@@ -606,18 +606,8 @@ impl StageRun<'_> {
 
     fn empty_result(&self, started_unix_ns: u64) -> StageResult {
         StageResult {
-            name: self.name.to_owned(),
-            stage: self.stage_index,
             started_unix_ns,
-            began: None,
-            measured: Nanos::ZERO,
-            workers: Vec::new(),
-            intervals: Vec::new(),
-            storage: std::collections::BTreeMap::new(),
-            others: None,
-            devices: Vec::new(),
-            limited_share: 0.0,
-            notes: Vec::new(),
+            ..StageResult::new(self.name, self.stage_index)
         }
     }
 

@@ -501,8 +501,21 @@ fn too_short(evidence: &Evidence<'_>) -> Check {
         "too-short",
         finding,
         "every stage was measured for a second or more",
-        "measure longer (`measure = \"30s\"`; in fio's words `--runtime 30 --time_based`)",
+        if replays_all(evidence) {
+            LONGER_TRACE
+        } else {
+            "measure longer (`measure = \"30s\"`; in fio's words `--runtime 30 --time_based`)"
+        },
     )
+}
+
+/// What there is to do where a trace has too little.
+const LONGER_TRACE: &str = "replay a longer part of the trace, or a longer trace";
+
+/// Whether traces alone were replayed, whose end nobody can put off.
+fn replays_all(evidence: &Evidence<'_>) -> bool {
+    let mut jobs = jobs(evidence);
+    jobs.all(|(_, job, _)| job.features.replay.is_some())
 }
 
 /// Name of the check that [`samples_of`] gives.
@@ -527,13 +540,22 @@ fn samples_for_percentile(evidence: &Evidence<'_>) -> Check {
     samples_of(
         of_stages.chain(of_jobs),
         "at least 1,000 I/Os stand behind each p99",
+        if replays_all(evidence) {
+            LONGER_TRACE
+        } else {
+            MEASURE_LONGER
+        },
     )
 }
+
+/// What there is to do where too little was measured.
+pub(crate) const MEASURE_LONGER: &str = "measure longer";
 
 /// The check of what `named` read, wrote and trimmed: it tells the first of which too few of a kind stand behind percentiles.
 pub(crate) fn samples_of(
     mut named: impl Iterator<Item = (String, [u64; 3])>,
     silent: &str,
+    remedy: &'static str,
 ) -> Check {
     let finding = named.find_map(|(name, counts)| {
         let counts = counts.into_iter().zip(["reads", "writes", "trims"]);
@@ -543,7 +565,7 @@ pub(crate) fn samples_of(
         (ios < LEAST_SAMPLES)
             .then(|| format!("{name}: {told} {called}; p99 needs 1,000 and p99.9 10,000"))
     });
-    check(SAMPLES, finding, silent, "measure longer")
+    check(SAMPLES, finding, silent, remedy)
 }
 
 /// Repeats of a stage that differ by more than a tenth are no one figure.

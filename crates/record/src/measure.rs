@@ -516,3 +516,23 @@ pub struct StageResult {
     /// What a reader should know about these figures.
     pub notes: Vec<String>,
 }
+
+impl StageResult {
+    /// Of the stage of that name and index, of which nothing is measured yet.
+    pub fn new(name: &str, stage: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            stage,
+            started_unix_ns: 0,
+            began: None,
+            measured: Nanos::ZERO,
+            workers: Vec::new(),
+            intervals: Vec::new(),
+            storage: BTreeMap::new(),
+            others: None,
+            devices: Vec::new(),
+            limited_share: 0.0,
+            notes: Vec::new(),
+        }
+    }
+}

@@ -323,18 +323,11 @@ impl<'a, 'r> SetRun<'a, 'r> {
         let mut storage = storage_rows(self.storage, self.now);
         self.gauges.finish(self.now, self.storage, &mut storage);
         StageResult {
-            name: name.to_owned(),
-            stage,
-            started_unix_ns: 0,
-            began: None,
             measured: end - self.measure,
             workers,
             intervals,
             storage,
-            others: None,
-            devices: Vec::new(),
-            limited_share: 0.0,
-            notes: Vec::new(),
+            ..StageResult::new(name, stage)
         }
     }
 }

@@ -16,6 +16,7 @@ mod laying_out;
 mod log;
 mod normal;
 mod priorities;
+mod refused;
 mod saved;
 mod terse;
 mod unified;
@@ -32,6 +33,7 @@ pub use debug::{ios as debug_ios, seeds as debug_seeds};
 pub use eta::{Eta, line as eta_line};
 pub use log::LogLines;
 pub use priorities::PriorityLatencies;
+pub use refused::results as refused;
 
 use super::input::{FioInput, OutputFormat};
 

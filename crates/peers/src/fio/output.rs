@@ -4,7 +4,11 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 
 use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat};
+use fathom_engine::EngineError;
+use fathom_rawio::Clock;
 use fathom_session::{Code, Console, Failure};
+use fathom_units::Nanos;
+use fathom_workload::Job;
 
 /// The way out of results, in the order they are written.
 pub struct Output<'a> {
@@ -78,6 +82,37 @@ pub fn note_failure(path: &str, message: &str) {
 
 fn unwritable(path: &str, error: &std::io::Error) -> Failure {
     Failure::new(Code::Target, format!("`{path}` cannot be written: {error}"))
+}
+
+/// The results of jobs that were not run because of `error`, in the layouts that programs read: fio has them there too, with the
+/// job's error. Jobs that it is not about were cancelled. People are told by the message alone.
+pub fn refusal(input: &FioInput, error: &EngineError, began: Nanos) -> String {
+    const ECANCELED: i32 = 125;
+    let is_told = input.workload.jobs().any(|(_, job)| error.is_about(job));
+    let errno_of = |job: &Job| {
+        if error.is_about(job) || !is_told {
+            error.errno()
+        } else {
+            ECANCELED
+        }
+    };
+    let run = FioRun {
+        results: &fio::refused(&input.workload, &errno_of),
+        finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
+        elapsed: Clock::now().saturating_sub(began),
+        priorities: None,
+        idle: &[],
+        pid: std::process::id(),
+    };
+    let mut text = String::new();
+    for format in &input.output.formats {
+        text.push_str(&match format {
+            OutputFormat::Terse => fio::write_terse(input, &run),
+            OutputFormat::Json | OutputFormat::JsonPlus => fio::write_json(input, &run),
+            OutputFormat::Normal => String::new(),
+        });
+    }
+    text
 }
 
 /// The results of `run` in every layout that is asked for; `signal`: what ended it.

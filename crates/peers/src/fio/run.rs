@@ -8,7 +8,7 @@ use fathom_session::{
 };
 
 use super::logs::Place;
-use super::output::Output;
+use super::output::{Output, refusal};
 use super::watcher::Watcher;
 use super::{Ours, trigger};
 
@@ -16,7 +16,7 @@ use super::{Ours, trigger};
 pub fn run(
     input: &FioInput,
     ours: &Ours,
-    output: Output<'_>,
+    mut output: Output<'_>,
     console: &dyn Console,
 ) -> Result<Code, Failure> {
     let options = RunOptions {
@@ -32,8 +32,11 @@ pub fn run(
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let whole = Input::new("fio", input.workload.clone());
     let mut start = Start::now(&whole, None);
-    fathom_engine::preflight(&input.workload, &options)
-        .map_err(|error| failure_of("fio", &error))?;
+    if let Err(error) = fathom_engine::preflight(&input.workload, &options) {
+        let text = refusal(input, &error, began);
+        output.write(&text);
+        return refuse(output, &text, failure_of("fio", &error), console);
+    }
     whole.tell_unused_names(&options.destroy_data, console);
     let mut watcher = Watcher::new(input, output, Place::Files, began, console);
     watcher.start();
@@ -51,7 +54,14 @@ pub fn run(
     if pulled {
         trigger::run_command(trigger, console);
     }
-    let (ran, writer) = ran.map_err(|error| engine_failure(&error))?;
+    let (ran, writer) = match ran {
+        Ok(ran) => ran,
+        Err(error) => {
+            let text = refusal(input, &error, began);
+            let output = watcher.give_up(&text, console);
+            return refuse(output, &text, engine_failure(&error), console);
+        }
+    };
     let (output, whole_logs) = watcher.finish(&ran.results, stop.signal(), console);
     output.close()?;
     let run = FioRun {
@@ -80,4 +90,22 @@ pub fn run(
         }
     }
     Ok(code)
+}
+
+/// Ends without a run. What holds a document that programs read has nothing beside it: the message is told apart then.
+fn refuse(
+    output: Output<'_>,
+    document: &str,
+    failure: Failure,
+    console: &dyn Console,
+) -> Result<Code, Failure> {
+    if document.is_empty() {
+        return Err(failure);
+    }
+    output.close()?;
+    console.tell(&failure.message);
+    Ok(match failure.code {
+        Code::Refused => Code::Refused,
+        _ => Code::Unexpected,
+    })
 }

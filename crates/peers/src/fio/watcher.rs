@@ -109,6 +109,17 @@ impl<'a> Watcher<'a> {
         (self.output, problems.is_empty())
     }
 
+    /// Prints `text` in place of results and ends.
+    pub fn give_up(mut self, text: &str, console: &dyn Console) -> Output<'a> {
+        self.progress.close();
+        self.screen.close();
+        self.output.write(text);
+        for problem in close_logs(self.logs, self.bandwidth) {
+            console.tell(&format!("fio: {problem}"));
+        }
+        self.output
+    }
+
     /// Ends without results; returns what of the logs could not be written.
     pub fn abandon(self) -> Vec<String> {
         close_logs(self.logs, self.bandwidth)

@@ -6,7 +6,7 @@ use fathom_units::Nanos;
 
 use super::fit::is_partial;
 use super::{HostPart, MissingHost, workload};
-use crate::checks::{LEAST_SAMPLES, SAMPLES, check, samples_of};
+use crate::checks::{LEAST_SAMPLES, MEASURE_LONGER, SAMPLES, check, samples_of};
 use crate::{Check, DirectionRecord, HostsRecord, StageRecord, TotalRecord};
 
 /// Starts further apart than this share of the time measured leave the first and last part of it to some hosts alone.
@@ -102,7 +102,7 @@ fn samples(parts: &[HostPart], stages: &[StageRecord]) -> Check {
         Some(_) => format!("; fewer behind those of {} hosts alone", few.len()),
     };
     let silent = format!("at least 1,000 I/Os of all hosts stand behind each p99{alone}");
-    samples_of(of_stages.chain(of_jobs), &silent)
+    samples_of(of_stages.chain(of_jobs), &silent, MEASURE_LONGER)
 }
 
 /// Jobs whose figures are shown with those of others alone.

@@ -168,6 +168,29 @@ fn a_second_of_every_stage_is_asked_for() {
     assert!(short(999) && !short(1000));
 }
 
+/// A trace ends where it ends: nobody can measure longer.
+#[test]
+fn a_trace_that_is_too_short_is_not_to_be_measured_longer() {
+    let remedy = |id: &str, replays: bool| {
+        let told = said(RunKind::Run, id, |run| {
+            run.results[0].measured = Nanos::from_millis(1);
+            run.results[0].workers[0].directions[0] = Some(ios(1, MILLIS));
+            if replays {
+                let jobs = run.workload.stages.iter_mut();
+                for job in jobs.flat_map(|stage| &mut stage.jobs) {
+                    job.features.replay = Some(Replay::default());
+                }
+            }
+        });
+        assert!(!told.passed, "{id}");
+        told.remedy
+    };
+    for id in ["too-short", "samples-for-percentile"] {
+        assert!(remedy(id, true).starts_with("replay a longer"), "{id}");
+        assert!(remedy(id, false).starts_with("measure longer"), "{id}");
+    }
+}
+
 #[test]
 fn a_thousand_ios_of_each_kind_are_asked_for() {
     let few = |count: u64| {

@@ -28,18 +28,11 @@ impl Run<'_, '_> {
         self.storage.unwatched_until(Nanos::ZERO);
         self.gauges.finish(self.now, self.storage, &mut storage);
         let mut result = StageResult {
-            name: name.to_owned(),
-            stage,
-            started_unix_ns: 0,
-            began: None,
             measured: end - self.measure,
             workers,
             intervals,
             storage,
-            others: None,
-            devices: Vec::new(),
-            limited_share: 0.0,
-            notes: Vec::new(),
+            ..StageResult::new(name, stage)
         };
         result.notes = shortfalls(self.setup.jobs, &result);
         result
