@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Output};
 
@@ -22,7 +23,8 @@ impl Server {
         command.arg("--discard=unmap");
         command.arg("-k").arg(folder.join("socket"));
         let server = Self(command.arg(folder.join("image")).spawn().unwrap());
-        while !folder.join("socket").exists() {
+        // The socket is there before anybody listens on it.
+        while UnixStream::connect(folder.join("socket")).is_err() {
             sleep_until(Clock::now() + Nanos::from_millis(5));
         }
         server

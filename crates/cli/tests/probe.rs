@@ -164,7 +164,8 @@ impl Server {
     fn start(folder: &Path, program: &str, words: &[&str]) -> Self {
         let child = std::process::Command::new(program).args(words).spawn();
         let server = Self(child.unwrap());
-        while !folder.join("socket").exists() {
+        // The socket is there before anybody listens on it.
+        while std::os::unix::net::UnixStream::connect(folder.join("socket")).is_err() {
             fathom_rawio::sleep_until(
                 fathom_rawio::Clock::now() + fathom_units::Nanos::from_millis(5),
             );

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
@@ -35,7 +36,8 @@ impl Server {
             .arg(&image);
         let child = command.spawn().unwrap();
         let server = Self { child, folder };
-        while !server.socket().exists() {
+        // The socket is there before anybody listens on it.
+        while UnixStream::connect(server.socket()).is_err() {
             sleep_until(Clock::now() + Nanos::from_millis(5));
         }
         server
