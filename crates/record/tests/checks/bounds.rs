@@ -5,6 +5,8 @@ use fathom_workload::{
     Access, FileTask, FileWork, Job, Mix, Replay, SequentialScope, SetFormat, SetOperation,
 };
 
+use super::cut_short::{cut_short, told_cut_short};
+use super::pace::open_loop;
 use super::*;
 
 pub(super) const MILLIS: u64 = 1_000_000;

@@ -145,3 +145,84 @@ fn short_predictions_are_not_held_to_littles_law() {
         second_worker(run, |worker| worker.measured = Nanos::from_millis(300));
     }));
 }
+
+#[test]
+fn figures_that_contradict_each_other_are_told() {
+    check(Some("littles-law"), |run| {
+        run.results[0].workers[0].outstanding_ns = 5 * 10 * u128::from(SECOND);
+    });
+}
+
+/// A disk that stands still over the end of warm-up: all of that I/O's latency counts, and only the rest of its time.
+#[test]
+fn an_io_in_flight_at_the_end_of_warm_up_contradicts_nothing() {
+    let stands_still = |run: &mut Run| {
+        let reads = run.results[0].workers[0].directions[0].as_mut();
+        reads.expect("it reads").latency.record(6 * SECOND);
+        run.results[0].workers[0].outstanding_ns += u128::from(SECOND / 2);
+    };
+    check(Some("littles-law"), stands_still);
+    check(None, |run| {
+        stands_still(run);
+        run.workload.stages[0].jobs[0].limits.warmup = Nanos::from_secs(1);
+    });
+}
+
+/// Failed I/Os were outstanding, and are in no latency: they are told, and the figures do not contradict each other.
+#[test]
+fn failed_ios_do_not_make_the_figures_contradict_each_other() {
+    check(Some("io-errors"), |run| {
+        let worker = &mut run.results[0].workers[0];
+        worker.outstanding_ns = 5 * 10 * u128::from(SECOND);
+        worker.errors.push(IoErrors {
+            direction: Direction::Read,
+            operation: None,
+            errno: 5,
+            count: 300,
+            first_offsets: vec![(0, 4096)],
+        });
+    });
+}
+
+/// A prediction knows its figures exactly: a hundredth off passes in a measurement, not there.
+#[test]
+fn predicted_figures_that_contradict_each_other_are_told() {
+    let hundredth = |run: &mut Run| {
+        run.results[0].workers[0].outstanding_ns = 404 * u128::from(SECOND) / 10;
+    };
+    check(None, hundredth);
+    check_of(RunKind::Predict, Some("littles-law"), hundredth);
+    let within = |run: &mut Run| {
+        run.results[0].workers[0].outstanding_ns = 4012 * u128::from(SECOND) / 100;
+    };
+    check_of(RunKind::Predict, None, within);
+    // Storage that answers at once has nothing outstanding, which is no contradiction.
+    check_of(RunKind::Predict, Some("achieved-depth"), |run| {
+        let worker = &mut run.results[0].workers[0];
+        worker.outstanding_ns = 0;
+        let reads = worker.directions[0].as_mut().expect("it reads");
+        let mut at_once = fathom_stats::Histogram::new();
+        (0..reads.latency.count()).for_each(|_| at_once.record(0));
+        reads.latency = at_once;
+    });
+    // I/Os of up to 200 ms were in flight when warm-up ended.
+    check_of(RunKind::Predict, None, |run| {
+        hundredth(run);
+        run.workload.stages[0].jobs[0].limits.warmup = Nanos::from_secs(1);
+        let reads = run.results[0].workers[0].directions[0].as_mut();
+        reads.expect("it reads").latency.record(200_000_000);
+    });
+}
+
+#[test]
+fn a_prediction_of_few_latencies_is_not_judged_by_the_law() {
+    check_of(RunKind::Predict, None, |run| {
+        let mut reads = OpStats::new(false, false);
+        for _ in 0..1500 {
+            reads.latency.record(26_666_667);
+            reads.bytes += 4096;
+        }
+        run.results[0].workers[0].directions[0] = Some(reads);
+        run.results[0].workers[0].outstanding_ns = 42 * u128::from(SECOND);
+    });
+}
