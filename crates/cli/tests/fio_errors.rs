@@ -255,7 +255,10 @@ fn refused(theirs: bool, options: &[&str]) -> (bool, Vec<u64>) {
         .unwrap_or_else(|error| panic!("{command:?}: {error}\n{stdout}"));
     assert!(theirs || stdout.starts_with('{'), "{stdout}");
     let jobs = document["jobs"].as_array().unwrap().iter();
-    let errors = jobs.map(|job| job["error"].as_u64().unwrap());
+    let errors = jobs.map(|job| {
+        assert!(matches!(job["total_err"].as_u64(), None | Some(0)), "{job}");
+        job["error"].as_u64().unwrap()
+    });
     (output.status.success(), errors.collect())
 }
 
@@ -265,12 +268,13 @@ fn refused(theirs: bool, options: &[&str]) -> (bool, Vec<u64>) {
 fn what_cannot_begin_has_its_error_in_json() {
     const ECANCELED: u64 = 125;
     for options in [
-        ["--filename=dir", "--rw=read"],
-        ["--filename=file.dat", "--rw=trim"],
+        &["--filename=dir", "--rw=read"][..],
+        &["--filename=dir", "--rw=read", "--continue_on_error=all"],
+        &["--filename=file.dat", "--rw=trim"],
     ] {
-        let theirs = refused(true, &options);
+        let theirs = refused(true, options);
         assert!(!theirs.0 && theirs.1[0] > 0, "{options:?} {theirs:?}");
-        let ours = refused(false, &options);
+        let ours = refused(false, options);
         assert_eq!(ours, (false, vec![EINVAL, ECANCELED]), "{options:?}");
     }
 }

@@ -410,6 +410,7 @@ impl<'a> Entry<'a> {
                 self.error = number;
             }
             if let Some((total, first)) = &mut self.survived
+                && error.count > 0
                 && is_counted(job, error, number)
             {
                 *total += error.count;

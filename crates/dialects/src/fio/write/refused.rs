@@ -22,12 +22,12 @@ pub fn results(workload: &Workload, errno_of: &dyn Fn(&Job) -> i32) -> Vec<Stage
 
 fn refused(job: usize, worker: u32, errno: i32) -> WorkerStats {
     WorkerStats {
-        // It is no I/O that failed.
+        // It is no I/O that failed, and none that a job could survive.
         errors: vec![IoErrors {
             direction: Direction::Read,
             operation: Some(FailedOperation::Sync),
             errno,
-            count: 1,
+            count: 0,
             first_offsets: Vec::new(),
         }],
         ended: EndReason::Failed,
