@@ -150,6 +150,10 @@ fn named_in(messages: &str) -> Result<Vec<Program>, String> {
 }
 
 /// Runs them all, and tells which failed.
+///
+/// One that failed is run once more, alone, when all others are done: only one that fails there too fails the chore. What
+/// passes there was disturbed, by the others or by the machine, or its test has a race; it is named at the end, to be looked
+/// into.
 pub fn run(programs: Vec<Program>, environment: &[(&str, &str)]) -> Result<(), String> {
     let (mut together, alone): (Vec<_>, Vec<_>) = programs
         .into_iter()
@@ -157,24 +161,51 @@ pub fn run(programs: Vec<Program>, environment: &[(&str, &str)]) -> Result<(), S
     // The last is taken first.
     together.sort_by_key(|program| std::cmp::Reverse(program.place_side_by_side()));
     let mut failed = run_side_by_side(together, environment);
-    for program in alone {
-        println!("\n== {program}");
-        let began = Instant::now();
-        let status = program.command(environment).status();
-        let took = began.elapsed().as_secs_f64();
-        println!("== {took:.1} s");
-        if !status.is_ok_and(|status| status.success()) {
-            failed.push(program.to_string());
-        }
-    }
+    failed.extend(run_in_turn(alone, environment));
     if failed.is_empty() {
         return Ok(());
     }
-    Err(format!("failed:\n  {}", failed.join("\n  ")))
+    println!("\n== once more, alone:\n  {}", names(&failed));
+    let again = run_in_turn(failed.clone(), environment);
+    judge(failed, &again)
 }
 
-/// Runs some of them at a time, and prints what each printed when it ends.
-fn run_side_by_side(programs: Vec<Program>, environment: &[(&str, &str)]) -> Vec<String> {
+/// What is to be told of those that failed, some of them again when they ran alone.
+fn judge(mut failed: Vec<Program>, again: &[Program]) -> Result<(), String> {
+    failed.retain(|program| !again.contains(program));
+    if !failed.is_empty() {
+        println!(
+            "\n== failed at first, and passed alone:\n  {}",
+            names(&failed)
+        );
+    }
+    if again.is_empty() {
+        return Ok(());
+    }
+    Err(format!("failed, also alone:\n  {}", names(again)))
+}
+
+fn names(programs: &[Program]) -> String {
+    let names: Vec<String> = programs.iter().map(Program::to_string).collect();
+    names.join("\n  ")
+}
+
+/// Runs one after another; gives those that failed.
+fn run_in_turn(programs: Vec<Program>, environment: &[(&str, &str)]) -> Vec<Program> {
+    let passes = |program: &Program| {
+        println!("\n== {program}");
+        let began = Instant::now();
+        let status = program.command(environment).status();
+        println!("== {:.1} s", began.elapsed().as_secs_f64());
+        status.is_ok_and(|status| status.success())
+    };
+    let mut failed = programs;
+    failed.retain(|program| !passes(program));
+    failed
+}
+
+/// Runs some of them at a time, and prints what each printed when it ends; gives those that failed.
+fn run_side_by_side(programs: Vec<Program>, environment: &[(&str, &str)]) -> Vec<Program> {
     let waiting = Mutex::new(programs);
     let failed = Mutex::new(Vec::new());
     let next = || waiting.lock().ok().and_then(|mut waiting| waiting.pop());
@@ -192,15 +223,15 @@ fn run_side_by_side(programs: Vec<Program>, environment: &[(&str, &str)]) -> Vec
                         return;
                     };
                     println!("\n== {program} (beside others, {took:.1} s)");
-                    match output {
+                    match &output {
                         Ok(output) => {
                             print!("{}", String::from_utf8_lossy(&output.stdout));
                             eprint!("{}", String::from_utf8_lossy(&output.stderr));
-                            if !output.status.success() {
-                                failed.push(program.to_string());
-                            }
                         }
-                        Err(error) => failed.push(format!("{program}: {error}")),
+                        Err(error) => println!("not started: {error}"),
+                    }
+                    if !output.is_ok_and(|output| output.status.success()) {
+                        failed.push(program);
                     }
                 }
             });
@@ -245,14 +276,23 @@ mod tests {
     #[test]
     fn who_fails_is_told() {
         let (good, bad, missing) = (program("true"), program("false"), program("not there"));
-        assert_eq!(run_side_by_side(vec![good.clone()], &[]), [""; 0]);
+        assert_eq!(run_side_by_side(vec![good.clone()], &[]), []);
         let failed = run_side_by_side(vec![missing.clone(), good.clone(), bad.clone()], &[]);
         assert!(
-            failed.len() == 2 && failed.contains(&bad.to_string()),
+            failed.len() == 2 && failed.contains(&bad) && failed.contains(&missing),
             "{failed:?}"
         );
         assert_eq!(run(vec![good.clone()], &[]), Ok(()));
         let told = run(vec![bad.clone(), good, missing.clone()], &[]);
-        assert_eq!(told, Err(format!("failed:\n  {bad}\n  {missing}")));
+        let both = format!("failed, also alone:\n  {bad}\n  {missing}");
+        assert_eq!(told, Err(both));
+    }
+
+    #[test]
+    fn what_passes_alone_fails_nothing() {
+        let (unsteady, bad) = (program("unsteady"), program("bad"));
+        assert_eq!(judge(vec![unsteady.clone()], &[]), Ok(()));
+        let told = judge(vec![unsteady, bad.clone()], std::slice::from_ref(&bad));
+        assert_eq!(told, Err(format!("failed, also alone:\n  {bad}")));
     }
 }
