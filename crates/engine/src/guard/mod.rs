@@ -5,6 +5,8 @@
 //! server is asked for by its URI. A guard descriptor
 //! opened with `O_EXCL` is then kept for the whole run, so that nothing can begin to use the device meanwhile.
 //!
+//! Results, which is all that a run writes beside its I/O, go to no block device at all ([`refuse_results`]).
+//!
 //! What the kernel says of devices also tells which targets are no storage at all ([`memory_under`]).
 //!
 //! Invariants: nothing here writes; there is no way around it but to free the device.
@@ -15,6 +17,7 @@ mod kernel;
 mod memory;
 mod mounts;
 mod reducing;
+mod results;
 mod signature;
 
 use std::fs::{self, File};
@@ -31,6 +34,8 @@ pub(crate) use kernel::made;
 pub(crate) use memory::memory_under;
 pub(crate) use mounts::{Mount, mount_over};
 pub(crate) use reducing::{reducing_file, reducing_under};
+pub use results::refuse_results;
+pub(crate) use results::{judge_results_of, unwritten};
 
 use fathom_workload::Place;
 
