@@ -16,6 +16,7 @@ mod export;
 mod kernel;
 mod memory;
 mod mounts;
+mod names;
 mod reducing;
 mod results;
 mod signature;
@@ -109,9 +110,7 @@ pub(crate) fn judge_device(
                 .to_owned(),
         ];
         found.extend(file_system.map(|kind| format!("it holds a file system ({kind})")));
-        for other in destroy_data {
-            found.push(format!("`--destroy-data={other}` does not name it"));
-        }
+        found.extend(destroy_data.iter().map(|other| unnamed(&device, other)));
         return Err(Refusal {
             path: path.to_owned(),
             found,
@@ -121,6 +120,18 @@ pub(crate) fn judge_device(
     Ok(file_system.map(|kind| {
         format!("`{path}` held a file system ({kind}), which the run destroys, as asked for")
     }))
+}
+
+/// Why `name` of `--destroy-data` allows nothing on a device.
+fn unnamed(device: &BlockDevice, name: &str) -> String {
+    let sharing = device.sharing(name);
+    if sharing.is_empty() {
+        return format!("`--destroy-data={name}` does not name it");
+    }
+    format!(
+        "`--destroy-data={name}` names no device: it is the serial number of {}",
+        sharing.join(", ")
+    )
 }
 
 /// Whether `name` of `--destroy-data` means the block device at `path`, or the export with that URI.
