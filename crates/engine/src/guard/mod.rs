@@ -13,6 +13,7 @@
 
 mod device;
 mod export;
+mod firmware_raid;
 mod kernel;
 mod memory;
 mod mounts;
