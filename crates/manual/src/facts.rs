@@ -60,7 +60,7 @@ pub const EXIT_CODES: [Fact; 10] = [
     fact(
         "3",
         &[],
-        "An input is invalid.",
+        "An input is invalid, or names a target that is not there or is none.",
     ),
     fact(
         "4",
