@@ -11,6 +11,7 @@
 //!
 //! - `document` finds and changes latencies in the text of a design;
 //! - `cells` are the measured and predicted distributions, job by job and direction by direction;
+//! - `sizes` are those of whole devices, which a record does not tell;
 //! - `trial` is one prediction with the latencies of one attempt;
 //! - `fit` moves them.
 //!
@@ -20,6 +21,7 @@ mod cells;
 mod document;
 mod fit;
 mod groups;
+mod sizes;
 mod trial;
 
 use fathom_catalog::Catalog;
@@ -57,6 +59,8 @@ pub struct Calibration {
     pub fits: Vec<Fit>,
     /// What was not, and why, one sentence each.
     pub left_out: Vec<String>,
+    /// Devices that were measured as a whole, and what of the design stands for each, one sentence each.
+    pub whole: Vec<String>,
 }
 
 /// The fitted latency of volumes that share it.
@@ -160,7 +164,12 @@ pub fn calibrate(
     stop: &dyn Fn() -> bool,
 ) -> Result<Calibration, CalibrateError> {
     let document = Document::read(task.design, task.design_name, catalog)?;
-    let (fits, left_out) = fit_all(task, &document, stop)?;
+    let (workload, whole) = sizes::with_whole_devices(task, &document.design(&[])?);
+    let sized = Task {
+        workload: &workload,
+        ..*task
+    };
+    let (fits, left_out) = fit_all(&sized, &document, stop)?;
     if fits.is_empty() {
         return Err(CalibrateError::NothingToFit { reasons: left_out });
     }
@@ -186,6 +195,7 @@ pub fn calibrate(
         design: document.with_fits(&changes)?,
         fits: fits.into_iter().map(|(_, fit)| fit).collect(),
         left_out,
+        whole,
     })
 }
 

@@ -240,3 +240,36 @@ fn a_path_that_nothing_serves_is_told() {
         "{told}"
     );
 }
+
+/// A record of a whole device does not say how large it was.
+#[test]
+fn a_whole_device_takes_all_of_the_volume_that_it_is_mapped_to() {
+    let text = "[[stage]]\nname = \"s\"\nmeasure = \"20s\"\n[[stage.job]]\nname = \"j\"\n\
+                target = { path = \"/dev/nvme1n1\" }\ndepth = 1\n";
+    let own = workload(text);
+    let truth = device("a", "{ median = \"300us\", p99 = \"2ms\" }", 100_000);
+    let record = measured(&own, &truth.replace("\"/a\"", "\"/dev/nvme1n1\""));
+    let other = device("a", "{ median = \"5ms\", p99 = \"6ms\" }", 100_000);
+    for (path, mount, whole) in [
+        ("/dev/nvme1n1", "/dev/nvme1n1", &[][..]),
+        (
+            "/a/all",
+            "/a",
+            &["`/dev/nvme1n1` was measured as a whole: `/a/all` takes all of `a` (1 TiB)"],
+        ),
+    ] {
+        let mapped = workload(&text.replace("/dev/nvme1n1", path));
+        let design = other.replace("\"/a\"", &format!("\"{mount}\""));
+        let task = Task {
+            record: &record,
+            workload: &mapped,
+            design: &design,
+            design_name: "d.design.toml",
+            record_name: "a run",
+        };
+        let calibration = calibrate(&task, Catalog::builtin(), &|| false);
+        let calibration = calibration.unwrap_or_else(|error| panic!("{path}: {error}"));
+        near(calibration.fits[0].median.get(), 300.0);
+        assert_eq!(calibration.whole, whole);
+    }
+}

@@ -73,6 +73,9 @@ fn told(calibration: &Calibration, path: &Path) -> String {
     for fit in &calibration.fits {
         text.push_str(&in_words(fit));
     }
+    for sentence in &calibration.whole {
+        let _ = writeln!(text, "{sentence}");
+    }
     for sentence in &calibration.left_out {
         let _ = writeln!(text, "not fitted: {sentence}");
     }

@@ -126,9 +126,31 @@ fn the_next_words_run() {
 
 #[test]
 fn what_is_no_storage_is_refused_with_a_hint() {
-    let (shown, told) = expect_code(Path::new("/"), &["probe", "/dev/null"], 5);
+    let (shown, told) = expect_code(Path::new("/"), &["probe", "/dev/null"], 3);
     assert_eq!(shown, "");
     assert!(told.contains("`/dev/null`"), "{told}");
+    assert!(told.contains("hint: name one of these"), "{told}");
+}
+
+/// A target that cannot be is the same to a probe and to a run.
+#[test]
+fn a_run_ends_as_the_probe_of_its_target_does() {
+    let folder = support::disk_folder();
+    fs::write(folder.path().join("file"), "x").unwrap();
+    for (target, why) in [
+        ("/dev/no-such-device", "there is no such device"),
+        ("/dev/null", "no"),
+        ("file/below", "file"),
+    ] {
+        let (_, told) = expect_code(folder.path(), &["probe", target], 3);
+        assert!(told.contains(why), "{target}: {told}");
+        let text = format!(
+            "[[stage]]\nmeasure = \"1s\"\n[[stage.job]]\ntarget = {{ path = \"{target}\", size = \"1MiB\" }}\n"
+        );
+        fs::write(folder.path().join("w.workload.toml"), text).unwrap();
+        let (_, told) = expect_code(folder.path(), &["run", "w.workload.toml"], 3);
+        assert!(told.contains(why), "{target}: {told}");
+    }
 }
 
 #[test]

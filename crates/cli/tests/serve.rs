@@ -58,7 +58,12 @@ impl Served {
     }
 
     /// Interrupts it and gives its record.
-    fn stop(mut self) -> Value {
+    fn stop(self) -> Value {
+        self.stop_and_listen().0
+    }
+
+    /// Interrupts it and gives its record, and all that it told.
+    fn stop_and_listen(mut self) -> (Value, String) {
         system("kill", &["-TERM", &self.child.id().to_string()]);
         let mut text = String::new();
         self.child
@@ -67,9 +72,12 @@ impl Served {
             .unwrap()
             .read_to_string(&mut text)
             .unwrap();
+        let mut told = String::new();
+        let stderr = self.child.stderr.as_mut().unwrap();
+        stderr.read_to_string(&mut told).unwrap();
         assert!(self.child.wait().unwrap().success());
         assert!(!self.socket().exists(), "the socket is left");
-        serde_json::from_str(&text).unwrap()
+        (serde_json::from_str(&text).unwrap(), told)
     }
 }
 
@@ -349,6 +357,29 @@ fn a_limit_holds_for_holes_and_stands_in_the_record() {
     assert_eq!(read["ios"], count);
     let (shown, _) = expect_code(folder.path(), &["report", "last"], 0);
     assert!(shown.contains("device-iops"), "{shown}");
+}
+
+/// Its record is one of many: another run may have been stored since it began.
+#[test]
+fn a_server_names_its_own_run() {
+    let folder = disk_folder();
+    let home = folder.path();
+    let served = Served::start(home, RAM, &[]);
+    let predict = "predict --on d.design.toml fio --name=a --filename=/ram/x --size=1m";
+    let words: Vec<&str> = predict.split(' ').collect();
+    expect_code(home, &words, 0);
+    python(&served.uri("ram"), "h.pwrite(b'a' * 512, 0); print('done')");
+    let (record, told) = served.stop_and_listen();
+    assert_eq!(record["kind"], "serve");
+    let own = told.lines().find_map(|line| {
+        let own = line.strip_prefix("the run is stored: `fathom report ")?;
+        own.strip_suffix("` shows it")
+    });
+    let own = own.unwrap_or_else(|| panic!("{told}"));
+    let (shown, _) = expect_code(home, &["report", own], 0);
+    assert!(shown.starts_with("d.design.toml served"), "{own}: {shown}");
+    let (last, _) = expect_code(home, &["report", "last"], 0);
+    assert!(!last.starts_with("d.design.toml served"), "{last}");
 }
 
 /// A range that enters the model in steps waits in each of them.

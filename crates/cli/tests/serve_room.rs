@@ -7,7 +7,7 @@ mod support;
 
 use std::path::Path;
 
-use live::{BACKED_AND_PLAIN, Served, Shown};
+use live::{BACKED_AND_PLAIN, Mounted, Served, Shown, await_some};
 use support::{disk_folder, system};
 
 /// A server of the design, over NBD and as files, with a folder for bytes in files.
@@ -245,3 +245,72 @@ print(kinds(h, 24 * M), kinds(h, 16 * M, 32 * M), kinds(h, M, 52 * M), kinds(h, 
     let told = python(folder.path(), text);
     assert_eq!(told, "(0, 1)\n{b'\\x00'} {b'x'} {b'b'} {b'b'}");
 }
+
+/// A small file system of its own, for the bytes of volumes.
+struct Small {
+    _mounted: Mounted,
+}
+
+impl Small {
+    fn at(place: &Path, image: &Path) -> Self {
+        let file = std::fs::File::create(image).unwrap();
+        file.set_len(16 << 20).unwrap();
+        drop(file);
+        let image = image.display().to_string();
+        system("mkfs.ext4", &["-q", "-m", "0", &image]);
+        let mounted = Mounted::new(&image, place, "loop");
+        Self {
+            _mounted: mounted.unwrap(),
+        }
+    }
+}
+
+/// I/O that finds no room on this machine fails, is counted however it came, and makes the record doubtful; what finds room does
+/// neither.
+#[test]
+fn what_finds_no_room_on_this_machine_is_counted() {
+    for (turn, (writes, lacking)) in [("", false), (LACKING, true)].into_iter().enumerate() {
+        let folder = disk_folder();
+        let home = folder.path();
+        let _small = Small::at(&home.join("bytes"), &home.join("small.img"));
+        let served = serve(home, &["--backing", "bytes"]);
+        let file = home.join("files/plain");
+        await_some(60, "the volume's file", || file.metadata().ok());
+        let text = format!(
+            "h = connect('plain')\nh.pwrite(b'a' * M, 0); h.flush()\n{writes}print('written')"
+        );
+        assert_eq!(python(home, &text), "written", "turn {turn}");
+        let record = served.stop();
+        let mut checks = record["checks"].as_array().unwrap().iter();
+        let check = checks.find(|check| check["id"] == "backing-room").unwrap();
+        assert_eq!(check["passed"], !lacking, "{check}");
+        if lacking {
+            assert_eq!(record["verdict"], "questionable");
+            let evidence = check["evidence"].as_str().unwrap();
+            let (count, rest) = evidence.split_once(' ').unwrap();
+            assert!(
+                rest.starts_with("I/Os found no room in `bytes` and failed"),
+                "{evidence}"
+            );
+            // The kernel may write a file's pages in several I/Os.
+            assert!(count.parse::<u64>().unwrap() >= 2, "{evidence}");
+            let errors = &record["stages"][0]["total"]["write"]["errors"];
+            assert_eq!(errors.to_string(), count);
+            let remedy = check["remedy"].as_str().unwrap();
+            assert!(remedy.contains("`--backing`"), "{remedy}");
+        }
+    }
+}
+
+/// Over NBD and as a file: each a write that all of the file system would not hold.
+const LACKING: &str = "\
+for at in range(M, 12 * M, M): h.pwrite(b'b' * M, at)
+try: h.pwrite(b'c' * 16 * M, 32 * M); print('room')
+except nbd.Error as error: assert error.errno == 'ENOSPC', error
+file = opened('plain')
+try:
+  for at in range(64 * M, 96 * M, 128 * K): os.pwrite(file, b'd' * 128 * K, at); os.fsync(file)
+  print('room')
+except OSError as error: assert error.errno == 28, error
+os.close(file)
+";

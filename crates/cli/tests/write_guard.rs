@@ -19,6 +19,7 @@ impl LoopDevice {
         let image = folder.join("disk.img");
         let file = std::fs::File::create(&image).unwrap();
         file.set_len(64 << 20).unwrap();
+        drop(file);
         let device = system(
             "losetup",
             &["--find", "--show", "--partscan", image.to_str().unwrap()],
@@ -244,4 +245,197 @@ fn a_name_that_is_of_no_use_is_told() {
         output.status.success() && !stderr.contains("changes nothing"),
         "{stderr}"
     );
+}
+
+/// What a run writes beside its I/O, as words in which `DEVICE` is a block device, and as names in the folder that lead to it.
+const RESULTS: [(&str, &[&str]); 29] = [
+    ("fio --name=a --rw=write --size=64k --output=DEVICE", &[]),
+    (
+        "fio --name=a --rw=write --size=64k --output=r.json",
+        &["r.json"],
+    ),
+    (
+        "fio --name=a --rw=write --size=64k --output=DEVICE --parse-only",
+        &[],
+    ),
+    ("fio --output=DEVICE --name=a --rw=sideways", &[]),
+    ("fio --output=DEVICE --cmdhelp", &[]),
+    (
+        "fio --name=a --rw=write --size=64k --write_iolog=DEVICE",
+        &[],
+    ),
+    (
+        "run --no-record fio --name=a --rw=write --size=64k --write_iolog=DEVICE",
+        &[],
+    ),
+    (
+        "fio --name=a --rw=write --size=64k --write_bw_log=x",
+        &["x_bw.1.log"],
+    ),
+    (
+        "fio --name=a --rw=write --size=64k --write_lat_log=x",
+        &["x_clat.1.log"],
+    ),
+    (
+        "fio --name=a --rw=write --size=64k --write_iops_log=x",
+        &["x_iops.1.log"],
+    ),
+    (
+        "fio --name=a --rw=write --size=64k --write_hist_log=x --log_hist_msec=100",
+        &["x_clat_hist.1.log"],
+    ),
+    (
+        "fio --name=a --rw=write --size=64k --bandwidth-log=x",
+        &["x-trim_bw.log"],
+    ),
+    (
+        "fio --name=a --rw=write --size=64k --exec_prerun=true",
+        &["a.prerun.txt"],
+    ),
+    (
+        "run --no-record fio --name=a --rw=write --size=64k --exec_postrun=true",
+        &["a.postrun.txt"],
+    ),
+    (
+        "fio --name=a --rw=write --size=64k --verify=md5 --aux-path=.",
+        &["./local-a-0-verify.state"],
+    ),
+    (
+        "fio --name=a --rw=write --size=64k --verify=md5",
+        &["local-a-0-verify.state.new"],
+    ),
+    (
+        "fio --name=a --read_iolog=b1:b2 --merge_blktrace_file=DEVICE --replay_redirect=x",
+        &[],
+    ),
+    (
+        "fio --name=a --read_iolog=b1:b2 --merge_blktrace_file=DEVICE --merge-blktrace-only",
+        &[],
+    ),
+    (
+        "fio --name=a --rw=write --size=64k --trigger-file=DEVICE",
+        &[],
+    ),
+    ("fio --server=sock:s --daemonize=DEVICE", &[]),
+    (
+        "fio --client=sock:none --name=a --rw=write --size=64k --write_bw_log=x",
+        &["x_bw.1.log.none"],
+    ),
+    (
+        "fio --client=sock:none --name=a --rw=write --size=64k --output=DEVICE",
+        &[],
+    ),
+    (
+        "iometer --spec Database --target . --qd 1 --size 1MiB --time 1s /r DEVICE",
+        &[],
+    ),
+    ("vdbench -f parm -o DEVICE", &[]),
+    (
+        "serve d.design.toml --nbd unix:n --no-record --trace DEVICE",
+        &[],
+    ),
+    ("observe --from log -o DEVICE", &[]),
+    ("convert --to fio -o DEVICE fio --name=a --size=1m", &[]),
+    ("profile new --app exchange-2010 --users 50 -o DEVICE", &[]),
+    (
+        "predict --html DEVICE --on d.design.toml fio --name=a --size=1m --filename=/ram/x",
+        &[],
+    ),
+];
+
+/// Neither a byte of the device nor its node is lost, whatever names it, and the run does not begin.
+#[test]
+fn results_are_never_written_over_a_block_device() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    std::fs::write(&disk.device, vec![0x5a; 1 << 20]).unwrap();
+    let before = disk.bytes();
+    for (words, names) in RESULTS {
+        let place = tempfile::tempdir_in(folder.path()).unwrap();
+        let place = place.path();
+        std::fs::write(place.join("d.design.toml"), RAM).unwrap();
+        std::fs::write(place.join("parm"), PARAMETERS).unwrap();
+        std::fs::write(place.join("log"), IOSTAT).unwrap();
+        for trace in ["b1", "b2"] {
+            std::fs::write(place.join(trace), BLKTRACE).unwrap();
+        }
+        for name in names {
+            symlink(&disk.device, place.join(name)).unwrap();
+        }
+        let words = words.replace("DEVICE", &disk.device);
+        let words: Vec<&str> = words.split(' ').collect();
+        let (_, stderr) = expect_code(place, &words, 4);
+        let named = names.first().map_or(disk.device.as_str(), |name| {
+            name.trim_start_matches("./").trim_end_matches(".none")
+        });
+        assert!(stderr.contains(named), "{words:?}: {stderr}");
+        assert!(stderr.contains("device"), "{words:?}: {stderr}");
+        assert!(stderr.contains("hint: name a"), "{words:?}: {stderr}");
+        assert!(!place.join("a.0.0").exists(), "{words:?}: the job began");
+        let node = std::fs::symlink_metadata(&disk.device).unwrap();
+        assert!(node.file_type().is_block_device(), "{words:?}");
+        assert!(
+            before == disk.bytes(),
+            "{words:?}: the device was written to"
+        );
+    }
+}
+
+const RAM: &str = "[[device]]\nname = 'ram'\nmount = '/ram'\nsize = '1MiB'\nlatency = 'none'\n";
+const PARAMETERS: &str =
+    "sd=s,lun=x,size=1m\nwd=w,sd=s\nrd=r,wd=w,iorate=max,elapsed=2,interval=1\n";
+const IOSTAT: &str = "Linux 6.1.0 (db1) \t11/20/2026 \t_x86_64_\t(4 CPU)\n\n\
+    11/20/2026 09:00:00 AM\nDevice r/s w/s rkB/s wkB/s\nsda 5.00 5.00 40.00 40.00\n\n\
+    11/20/2026 09:01:00 AM\nDevice r/s w/s rkB/s wkB/s\nsda 5.00 5.00 40.00 40.00\n";
+/// A record of a read that was queued at once, as `blktrace` of a little-endian machine writes it.
+const BLKTRACE: [u8; 48] = {
+    let mut record = [0; 48];
+    [record[0], record[1], record[2], record[3]] = [0x07, 0x74, 0x61, 0x65];
+    [record[25], record[28], record[30], record[38]] = [0x10, 1, 1, 0x80];
+    record
+};
+
+/// Data that was found wrong is saved under names that are known only then.
+#[test]
+fn what_was_found_wrong_is_not_saved_over_a_block_device() {
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    let before = disk.bytes();
+    let job = "fio --name=a --filename=data --rw=write --bs=4k --size=64k --verify=md5";
+    let write: Vec<&str> = job.split(' ').chain(["--do_verify=0"]).collect();
+    expect_code(folder.path(), &write, 0);
+    let data = folder.path().join("data");
+    let mut bytes = std::fs::read(&data).unwrap();
+    bytes[8192 + 100] ^= 1;
+    std::fs::write(&data, bytes).unwrap();
+    let saved = folder.path().join("data.8192.received");
+    std::os::unix::fs::symlink(&disk.device, &saved).unwrap();
+    let check: Vec<&str> = job
+        .split(' ')
+        .chain(["--verify_only", "--verify_dump=1"])
+        .collect();
+    let (_, stderr) = expect_code(folder.path(), &check, 1);
+    let told = "`./data.8192.received` cannot be written: it is a block device";
+    assert!(stderr.contains(told), "{stderr}");
+    assert!(before == disk.bytes(), "the device was written to");
+}
+
+/// A server's socket takes the place of one that a dead server left, and of nothing else.
+#[test]
+fn a_socket_takes_the_place_of_no_device() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    for words in [
+        format!("fio --server=sock:{}", disk.device),
+        format!("fio --server=sock:{} --daemonize=pid", disk.device),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        expect_code(folder.path(), &words, 1);
+        let node = std::fs::symlink_metadata(&disk.device).unwrap();
+        assert!(node.file_type().is_block_device(), "{words:?}");
+    }
 }

@@ -6,7 +6,7 @@ use fathom_record::{
     StageResult, latency_record, stage_record, verdict,
 };
 use fathom_stats::Histogram;
-use fathom_units::Nanos;
+use fathom_units::{Nanos, group_digits};
 use fathom_workload::{Stage, native};
 
 use crate::exports::ExportTable;
@@ -19,6 +19,8 @@ pub(crate) struct Emulation {
     pub bound: Option<Nanos>,
     pub path: Nanos,
     pub cpu: CpuRecord,
+    /// I/Os for which this machine had no room.
+    pub without_room: u64,
 }
 
 /// A stage with a job for each export: what clients did, as far as a workload can say it. The mix and the sizes are theirs.
@@ -112,6 +114,45 @@ pub(crate) fn check(emulation: &Emulation, latency_ns: f64) -> Check {
     }
 }
 
+/// Name of the check that [`room_check`] gives.
+pub(crate) const ROOM: &str = "backing-room";
+
+/// The check that every I/O had room on this machine for its bytes, which `backing` has: `mem`, or a directory.
+pub(crate) fn room_check(without_room: u64, backing: &str) -> Check {
+    let (place, remedy) = if backing == "mem" {
+        (
+            "in the memory for volumes".to_owned(),
+            "give more by `--memory`, or keep the bytes in files with `--backing DIR`".to_owned(),
+        )
+    } else {
+        (
+            format!("in `{backing}`"),
+            format!(
+                "free space on the file system of `{backing}`, or name another directory with `--backing`"
+            ),
+        )
+    };
+    let passed = without_room == 0;
+    let many = if without_room == 1 {
+        "1 I/O".to_owned()
+    } else {
+        format!("{} I/Os", group_digits(without_room))
+    };
+    Check {
+        id: ROOM.to_owned(),
+        passed,
+        evidence: if passed {
+            "this machine had room for every write".to_owned()
+        } else {
+            format!(
+                "{many} found no room {place} and failed, where the design's storage has room: this machine was measured, \
+                 not the design"
+            )
+        },
+        remedy: if passed { String::new() } else { remedy },
+    }
+}
+
 /// The latency that clients saw, of all I/Os together.
 pub(crate) fn latency_ns(stage: &StageRecord) -> f64 {
     let total = &stage.total;
@@ -135,9 +176,8 @@ pub(crate) fn record(
     session: Session<'_>,
     stage: StageRecord,
     result: StageResult,
-    check: Check,
+    checks: Vec<Check>,
 ) -> Record {
-    let checks = vec![check];
     Record {
         schema: SCHEMA.to_owned(),
         title: session.title,
@@ -173,8 +213,28 @@ mod tests {
             bound,
             path: Nanos::ZERO,
             cpu: CpuRecord::default(),
+            without_room: 0,
         };
         check(&emulation, 100e6)
+    }
+
+    #[test]
+    fn io_without_room_fails_with_what_to_do_about_its_backing() {
+        assert!(room_check(0, "mem").passed && room_check(0, "/d").remedy.is_empty());
+        let in_memory = room_check(1, "mem");
+        assert!(!in_memory.passed && in_memory.remedy.contains("`--memory`"));
+        assert!(
+            in_memory
+                .evidence
+                .starts_with("1 I/O found no room in the memory")
+        );
+        let in_files = room_check(1234, "/d");
+        assert!(!in_files.passed && in_files.remedy.contains("file system of `/d`"));
+        assert!(
+            in_files
+                .evidence
+                .starts_with("1,234 I/Os found no room in `/d`")
+        );
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub(crate) struct Meter {
     from: Nanos,
     next: Nanos,
     error: Histogram,
+    /// I/Os for which this machine had no room.
+    without_room: u64,
     seconds: SyncSender<Second>,
     tracer: Option<Tracer>,
 }
@@ -114,9 +116,15 @@ impl Meter {
             from: start,
             next: start + SECOND,
             error: Histogram::new(),
+            without_room: 0,
             seconds,
             tracer,
         }
+    }
+
+    /// I/Os that failed because this machine had no room for their bytes.
+    pub fn without_room(&self) -> u64 {
+        self.without_room
     }
 
     /// The number that an export's next I/O will have.
@@ -138,8 +146,15 @@ impl Meter {
         self.exports[export].fail(request.command, error as i32, request.offset);
     }
 
-    /// Counts an I/O that failed.
+    /// Counts a request that was right and could not be done.
+    pub fn could_not(&mut self, export: usize, (command, offset): (Command, u64), error: NbdError) {
+        self.without_room += u64::from(error == NbdError::NoSpace);
+        self.exports[export].fail(command, error as i32, offset);
+    }
+
+    /// Counts an I/O that failed: one without room lacked that of this machine, since the model has no such error.
     pub fn fail(&mut self, io: &Io, error: NbdError) {
+        self.without_room += u64::from(error == NbdError::NoSpace);
         self.exports[io.export as usize].fail(io.command, error as i32, io.offset);
     }
 

@@ -13,7 +13,7 @@ use fathom_rawio::{
     short_slices, thread_usage, wall_clock,
 };
 use fathom_record::{CpuRecord, Record, StageResult, Verdict, WorkerStats};
-use fathom_report::{Summary, summary};
+use fathom_report::{Summary, named_summary, shell_word};
 use fathom_runs::{RunStart, RunWriter, Store, environment};
 use fathom_session::{
     Code, Console, Failure, not_stored, read_text, tell_warnings, unread, unwritten,
@@ -175,6 +175,7 @@ impl Serving<'_> {
             let cpu = cpu_since(before);
             let now = Clock::now();
             let (notes, Server { pace, meter, .. }) = (server.notes(), server);
+            let without_room = meter.without_room();
             let (workers, error) = meter.finish(now, &pace);
             let result = self.result((start, now), workers, &pace, notes);
             let emulation = Emulation {
@@ -182,6 +183,7 @@ impl Serving<'_> {
                 bound: self.args.max_error,
                 path: pace.ways().both(),
                 cpu,
+                without_room,
             };
             (served, result, emulation, keeper.join())
         });
@@ -193,8 +195,11 @@ impl Serving<'_> {
         keeper.fill(&mut result.storage);
         let stage = document::stage_of(self.stage, &result, &emulation);
         keeper.finished(&stage);
-        let check = document::check(&emulation, document::latency_ns(&stage));
-        let record = document::record(self.session, stage, result, check);
+        let checks = vec![
+            document::check(&emulation, document::latency_ns(&stage)),
+            document::room_check(emulation.without_room, &self.args.backing),
+        ];
+        let record = document::record(self.session, stage, result, checks);
         Ok((record, keeper.writer, traced))
     }
 
@@ -651,16 +656,35 @@ fn announce(
     }
 }
 
+/// A record of this machine's room is of no use, however it is read.
+fn tell_lack_of_room(record: &Record, console: &dyn Console) {
+    let mut checks = record.checks.iter();
+    if let Some(check) = checks.find(|check| check.id == document::ROOM && !check.passed) {
+        let (evidence, remedy) = (&check.evidence, &check.remedy);
+        console.tell(&format!("warning: {evidence}\n  hint: {remedy}"));
+    }
+}
+
 fn finish(
     record: &mut Record,
     writer: Option<RunWriter>,
     args: &ServeArgs,
     console: &dyn Console,
 ) -> Result<Code, Failure> {
+    // Others may have stored runs since this one began.
+    let name = writer.as_ref().map(RunWriter::name);
     if let Some(problem) = writer.and_then(|writer| writer.finish_shown(record)) {
         console.tell(&format!("note: {problem}"));
     }
     if args.json {
+        // What the summary says, where that is not printed.
+        let own = name.as_deref().filter(|_| record.stored && !args.quiet);
+        if let Some(own) = own.map(shell_word) {
+            console.tell(&format!(
+                "the run is stored: `fathom report {own}` shows it"
+            ));
+        }
+        tell_lack_of_room(record, console);
         let text = serde_json::to_string(record);
         let text = text.map_err(|error| Failure::new(Code::Unexpected, error))?;
         console.print(&(text + "\n"));
@@ -670,7 +694,12 @@ fn finish(
         } else {
             Summary::Short
         };
-        console.show(&summary(record, how_much, console.width()));
+        console.show(&named_summary(
+            record,
+            how_much,
+            console.width(),
+            name.as_deref(),
+        ));
     }
     Ok(if args.strict && record.verdict == Verdict::Questionable {
         Code::Check

@@ -362,14 +362,12 @@ impl<'a> Server<'a> {
     /// Files have become durable.
     fn hear(&mut self) {
         self.syncer.heard();
-        while let Some(((number, identity), durable)) = self.syncer.next() {
+        while let Some(((number, identity), failed)) = self.syncer.next() {
             // One that a crash has ended may have left its number to another.
             let io = self.ios.get_mut(number);
             if let Some(io) = io.filter(|io| io.identity() == identity) {
                 io.sync = Sync::Done;
-                if !durable {
-                    io.error = Some(NbdError::Io);
-                }
+                io.error = failed.or(io.error);
                 if io.due.is_some() {
                     self.answer(number);
                 }

@@ -9,7 +9,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
+use fathom_nbd::NbdError;
 use rustix::event::{EventfdFlags, eventfd};
+
+use crate::backing::told as error_of;
 
 /// An I/O that waits for its file: its number, which another may have after a crash; its export, and its index there.
 pub(crate) type Waiter = (u32, (u32, u64));
@@ -20,7 +23,7 @@ type Wish = (Waiter, Arc<File>);
 #[derive(Debug)]
 pub(crate) struct Syncer {
     wishes: Option<Sender<Wish>>,
-    results: Receiver<(Waiter, bool)>,
+    results: Receiver<(Waiter, Option<NbdError>)>,
     bell: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -56,8 +59,8 @@ impl Syncer {
         self.bell.as_fd()
     }
 
-    /// The next I/O whose file is durable, and whether it is.
-    pub fn next(&self) -> Option<(Waiter, bool)> {
+    /// The next I/O whose file is durable, or why it is not.
+    pub fn next(&self) -> Option<(Waiter, Option<NbdError>)> {
         self.results.try_recv().ok()
     }
 
@@ -77,17 +80,19 @@ impl Drop for Syncer {
 }
 
 /// One call serves all that wished for the same file before it began.
-fn work(wished: &Receiver<Wish>, told: &Sender<(Waiter, bool)>, ring: &OwnedFd) {
+fn work(wished: &Receiver<Wish>, told: &Sender<(Waiter, Option<NbdError>)>, ring: &OwnedFd) {
     while let Ok(first) = wished.recv() {
         let mut wishes = vec![first];
         wishes.extend(wished.try_iter());
         while let Some((_, file)) = wishes.first() {
             let file = Arc::clone(file);
-            let durable = file.sync_data().is_ok();
+            // Some file systems take room for what was written only now.
+            let failed = file.sync_data().err();
+            let failed = failed.map(|error| error_of(&error));
             wishes.retain(|(io, other)| {
                 let same = Arc::ptr_eq(&file, other);
                 if same {
-                    let _ = told.send((*io, durable));
+                    let _ = told.send((*io, failed));
                 }
                 !same
             });

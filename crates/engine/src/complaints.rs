@@ -31,6 +31,15 @@ impl Complaint {
         }
     }
 
+    /// The complaint about a path that stands in no job.
+    pub(crate) fn about(self, path: &str) -> Diagnostic {
+        let diagnostic = Diagnostic::error(format!("`{path}`: {}", self.what));
+        match self.hint {
+            Some(hint) => diagnostic.hint(hint),
+            None => diagnostic,
+        }
+    }
+
     pub(crate) fn hint(self, hint: &'static str) -> Self {
         let hint = Some(Cow::Borrowed(hint));
         Self { hint, ..self }

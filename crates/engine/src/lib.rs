@@ -63,7 +63,7 @@ mod zeroes;
 
 pub use error::{EngineError, ExitClass, Refusal, TraceLeft};
 pub use gate::{Gate, Upcoming};
-pub use guard::means_device;
+pub use guard::{means_device, refuse_results};
 pub use merged::merge_traces;
 pub use options::{ErrorPolicy, Overwrite, RunOptions};
 pub use preflight::{Plan, PlannedStage, preflight};

@@ -4,11 +4,12 @@
 //! time, so that a file made later under the same inode is not taken for ours.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use fathom_rawio as rawio;
+use fathom_rawio::{self as rawio, Begin};
 
 const ATTRIBUTE: &str = "user.fathom.layout";
 /// Version of what a laid-out file holds: incompressible bytes throughout.
@@ -34,7 +35,8 @@ pub(crate) fn mark(file: &File) {
         .parent()
         .is_some_and(|parent| fs::create_dir_all(parent).is_ok());
     if made {
-        let _ = fs::write(path, VALUE);
+        let opened = rawio::open_results(&path, Begin::Emptied);
+        let _ = opened.and_then(|mut file| file.write_all(VALUE));
     }
 }
 

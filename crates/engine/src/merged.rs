@@ -4,12 +4,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
+use fathom_rawio::{Begin, look_for_results, open_results};
 use fathom_workload::trace::{MergeError, merge_blktraces};
 use fathom_workload::{TracePart, Workload};
 
-use crate::EngineError;
+use crate::{EngineError, guard};
 
 /// What the file is called until it is whole.
 const UNFINISHED: &str = ".unfinished";
@@ -31,13 +34,15 @@ pub(crate) fn open(path: &str) -> io::Result<Box<dyn BufRead + Send>> {
 /// # Errors
 /// Where one of them cannot be read, or `into` not be written.
 pub fn merge_traces(parts: &[TracePart], into: &str) -> Result<(), EngineError> {
-    let unwritable = |error| EngineError::target(into, "writing the merged trace", error);
-    writable(into).map_err(unwritable)?;
+    let unwritable = |error| guard::unwritten(into, "writing the merged trace", error);
+    look_for_results(Path::new(into))
+        .and_then(|()| writable(into))
+        .map_err(unwritable)?;
     // A link stays one, and its file is made anew.
     let place = fs::canonicalize(into).unwrap_or_else(|_| into.into());
     let mut unfinished = place.clone().into_os_string();
     unfinished.push(UNFINISHED);
-    let file = File::create(&unfinished).map_err(unwritable)?;
+    let file = open_results(Path::new(&unfinished), Begin::Emptied).map_err(unwritable)?;
     let merged = merge_blktraces(&open, parts, &mut BufWriter::new(file));
     let named = merged
         .map_err(|error| match error {
@@ -90,8 +95,13 @@ pub(crate) fn check_all(workload: &Workload, problems: &mut Diagnostics) {
     }
 }
 
+/// Where a merged trace stands that is not whole yet.
+pub(crate) fn unfinished(into: &str) -> String {
+    format!("{into}{UNFINISHED}")
+}
+
 /// What is merged, and into what, by each job that replays it.
-fn wanted(workload: &Workload) -> impl Iterator<Item = (&str, &[TracePart])> {
+pub(crate) fn wanted(workload: &Workload) -> impl Iterator<Item = (&str, &[TracePart])> {
     workload.jobs().filter_map(|(_, job)| {
         let replay = job.features.replay.as_ref()?;
         let parts = &replay.merged[..];
@@ -99,10 +109,12 @@ fn wanted(workload: &Workload) -> impl Iterator<Item = (&str, &[TracePart])> {
     })
 }
 
-/// Whether a trace may take the place of what is there: never that of a device.
+/// Whether a trace may take the place of what is there: of a regular file alone. Block devices are the write guard's to refuse.
 fn writable(path: &str) -> io::Result<()> {
     match fs::metadata(path) {
-        Ok(found) if !found.is_file() => Err(io::Error::other("it is no regular file")),
+        Ok(found) if !found.is_file() && !found.file_type().is_block_device() => {
+            Err(io::Error::other("it is no regular file"))
+        }
         _ => Ok(()),
     }
 }

@@ -101,7 +101,8 @@ pub(crate) fn preflight_with(
     if problems.has_errors() {
         return Err(EngineError::Invalid(problems));
     }
-    let refusals = guard_objects(&targets, options, &mut notes);
+    let mut refusals = guard_objects(&targets, options, &mut notes);
+    refusals.extend(guard::judge_results_of(workload));
     if !refusals.is_empty() {
         return Err(EngineError::Refused(refusals));
     }

@@ -491,19 +491,24 @@ fn missing(path: &Path) -> Result<(Identity, Kind), Complaint> {
         let what = format!("there is no directory `{}`", parent.display());
         return Err(Complaint::new(what).hint(MAKE_DIRECTORY));
     };
-    if path.starts_with("/dev")
-        && directory.starts_with("/dev")
-        && !directory.starts_with("/dev/shm")
-    {
-        let problem = Complaint::new("there is no such device");
-        return Err(
-            problem.hint("`lsblk` lists the block devices; no regular file is made in /dev")
-        );
+    if let Some(complaint) = no_such_device(path, &directory) {
+        return Err(complaint);
     }
     let full = directory.join(name);
     let identity = Identity::File(full.clone());
     let existing = None;
     Ok((identity, Kind::File { full, existing }))
+}
+
+/// The complaint about `path`, at which nothing stands in `directory`, where that is among the devices.
+pub(crate) fn no_such_device(path: &Path, directory: &Path) -> Option<Complaint> {
+    let is_among_devices = path.starts_with("/dev")
+        && directory.starts_with("/dev")
+        && !directory.starts_with("/dev/shm");
+    is_among_devices.then(|| {
+        let problem = Complaint::new("there is no such device");
+        problem.hint("`lsblk` lists the block devices; no regular file is made in /dev")
+    })
 }
 
 /// Second pass, when the sizes of all objects are known.

@@ -204,6 +204,109 @@ fn swap_and_its_signature_are_refused() {
     found.unwrap();
 }
 
+/// What tells of a member of a RAID set of firmware: the name that `blkid` has for it, what ours is called, and bytes so far from
+/// the end of the device.
+type Member = (&'static str, &'static str, &'static [(u64, &'static [u8])]);
+
+const MEMBERS: [Member; 12] = [
+    (
+        "isw_raid_member",
+        "an Intel firmware RAID member",
+        &[(1024, b"Intel Raid ISM Cfg Sig. 1.3.00")],
+    ),
+    (
+        "ddf_raid_member",
+        "a DDF RAID member",
+        &[(512, &[0xde, 0x11, 0xde, 0x11])],
+    ),
+    (
+        "ddf_raid_member",
+        "a DDF RAID member",
+        &[(257 * 512, &[0x11, 0xde, 0x11, 0xde])],
+    ),
+    (
+        "adaptec_raid_member",
+        "an Adaptec firmware RAID member",
+        &[(512, &[0x37, 0xfc, 0x4d, 0x1e]), (256, b"DPTM")],
+    ),
+    (
+        "promise_fasttrack_raid_member",
+        "a Promise firmware RAID member",
+        &[(63 * 512, b"Promise Technology, Inc.")],
+    ),
+    (
+        "nvidia_raid_member",
+        "an NVIDIA firmware RAID member",
+        &[(1024, b"NVIDIA  ")],
+    ),
+    (
+        "lsi_mega_raid_member",
+        "an LSI firmware RAID member",
+        &[(512, b"$XIDE$")],
+    ),
+    (
+        "hpt45x_raid_member",
+        "a HighPoint firmware RAID member",
+        &[(11 * 512, &[0xf3, 0x16, 0x78, 0x5a])],
+    ),
+    (
+        "hpt37x_raid_member",
+        "a HighPoint firmware RAID member",
+        &[(FIRMWARE_SIZE - 4640, &[0xf0, 0x16, 0x78, 0x5a])],
+    ),
+    // Their sums: 0x2f00 and a checksum of 0xd100; 0x55 + 0xaa; 0x4d4a and what makes it nothing.
+    (
+        "silicon_medley_raid_member",
+        "a Silicon Image firmware RAID member",
+        &[(512 - 0x60, &[0, 0, 0, 0x2f]), (512 - 0x13e, &[0, 0xd1])],
+    ),
+    (
+        "via_raid_member",
+        "a VIA firmware RAID member",
+        &[(512, &[0x55, 0xaa]), (462, &[0xff])],
+    ),
+    (
+        "jmicron_raid_member",
+        "a JMicron firmware RAID member",
+        &[(512, b"JM"), (508, &[0xb6, 0xb2])],
+    ),
+];
+const FIRMWARE_SIZE: u64 = 8 << 20;
+
+/// The members that `blkid` knows are those that the guard knows, and what `wipefs` took away is no member to either.
+#[test]
+fn members_of_firmware_raid_are_refused() {
+    use std::os::unix::fs::FileExt;
+    for (theirs, ours, marks) in MEMBERS {
+        let device = LoopDevice::new(Bytes::new(FIRMWARE_SIZE));
+        let alone = common::no_program_begins();
+        let writable = std::fs::File::options().write(true).open(&device.path);
+        let writable = writable.unwrap();
+        for (from_end, bytes) in marks {
+            writable
+                .write_all_at(bytes, FIRMWARE_SIZE - from_end)
+                .unwrap();
+        }
+        drop((writable, alone));
+        let told = command(&format!("blkid -p -o value -s TYPE {}", device.path));
+        assert_eq!(told.trim(), theirs);
+        let signature = format!("it bears the signature of {ours}");
+        check_refused(&device, &device.path, &[&signature]);
+        command(&format!("wipefs --quiet --all {}", device.path));
+        try_write(&workload(vec![writer(&device.path)]), &[device.name()]).unwrap();
+    }
+}
+
+#[test]
+fn a_volume_of_lvm_is_refused_until_its_label_is_wiped() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    command(&format!("pvcreate --yes --quiet {}", device.path));
+    let signature = "it bears the signature of an LVM physical volume";
+    check_refused(&device, &device.path, &[signature]);
+    command(&format!("wipefs --quiet --all {}", device.path));
+    try_write(&workload(vec![writer(&device.path)]), &[device.name()]).unwrap();
+}
+
 #[test]
 fn what_holds_a_device_is_named() {
     let device = LoopDevice::new(Bytes::mib(8));

@@ -57,7 +57,11 @@ pub const EXIT_CODES: [Fact; 10] = [
     fact("0", &[], "Success."),
     fact("1", &[], "Something unexpected."),
     fact("2", &[], "The command line is wrong."),
-    fact("3", &[], "An input is invalid."),
+    fact(
+        "3",
+        &[],
+        "An input is invalid, or names a target that is not there or is none.",
+    ),
     fact(
         "4",
         &[
@@ -73,7 +77,7 @@ pub const EXIT_CODES: [Fact; 10] = [
             "report",
             "man",
         ],
-        "Refused for safety: something would be written over, or a device without its name in --destroy-data.",
+        "Refused for safety: something would be written over, a device without its name in --destroy-data, or results over a block device.",
     ),
     fact(
         "5",

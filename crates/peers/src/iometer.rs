@@ -6,14 +6,16 @@
 mod machine;
 mod watcher;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write as _;
+use std::path::Path;
 
 use fathom_dialects::iometer::{self, Action, IometerInput, Record};
 use fathom_engine::StopFlag;
+use fathom_rawio::{Begin, open_results};
 use fathom_session::{
     Code, Console, Failure, Input, PatientFiles, Spoken, Start, engine_failure, map_paths,
-    measured, processors, settle_iometer, tell_warnings, watch,
+    measured, processors, refuse_device, settle_iometer, tell_warnings, watch,
 };
 
 use self::watcher::Watcher;
@@ -58,6 +60,9 @@ fn run(input: &IometerInput, ours: &Ours, console: &dyn Console) -> Result<Code,
     let whole = whole.spoken(Spoken::Iometer(Box::new(input.clone())));
     fathom_engine::preflight(&input.workload, &options)
         .map_err(|error| whole.engine_failure(&error))?;
+    for path in [&input.options.results, &input.options.percentiles] {
+        refuse_device(Path::new(path.as_deref().unwrap_or_default()))?;
+    }
     let recorded = input.record != Record::Nothing;
     let results = Output::open(input.options.results.as_deref(), recorded, console)?;
     let mut percentiles = match &input.options.percentiles {
@@ -131,11 +136,7 @@ impl Output {
             Failure::new(Code::Input, format!("`{path}` cannot be written: {error}"))
                 .hint("name a file in a folder that is there")
         };
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)
-            .map_err(unusable)?;
+        let file = open_results(Path::new(path), Begin::AtEnd).map_err(unusable)?;
         let existed = file.metadata().is_ok_and(|file| file.len() > 0);
         if existed {
             console.tell(&format!(

@@ -30,6 +30,7 @@ mod placement;
 mod plain;
 mod queue;
 mod region;
+mod results;
 mod ring;
 mod signals;
 mod unusable;
@@ -73,6 +74,7 @@ pub use placement::{
 pub use plain::{NullQueue, SyncQueue};
 pub use queue::{Completion, Operation, Queue, Request, SLOTS_MAX, Taken, Trims};
 pub use region::{Piece, Region, receive_into, send_pieces, unread_bytes, write_pieces};
+pub use results::{Begin, is_device_in_place_of_results, look_for_results, open_results};
 pub use signals::{FILE_SIZE_SIGNAL, is_ignored};
 pub use unusable::{RingUnusable, lockable};
 pub use uring::{UringQueue, probe_uring};

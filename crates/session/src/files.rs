@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_diagnostics::{nearest, why_unread};
+use fathom_engine::refuse_results;
 
-use crate::{Code, Failure};
+use crate::{Code, Failure, engine_failure};
 
 /// What stands for the standard input in a file's place.
 pub(crate) const STDIN: &str = "-";
@@ -191,8 +192,19 @@ pub(crate) fn refuse_dash(path: &Path) -> Result<(), Failure> {
     Err(Failure::new(Code::Usage, message).hint(hint))
 }
 
+/// Refuses a block device where results are to be written, whatever opening it would say.
+///
+/// # Errors
+/// [`Code::Refused`]: a block device is there.
+pub fn refuse_device(path: &Path) -> Result<(), Failure> {
+    refuse_results([path]).map_err(|error| engine_failure(&error))
+}
+
 /// A file that cannot be written: why, and what to do.
 pub fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    if let Err(failure) = refuse_device(path) {
+        return failure;
+    }
     let name = path.display();
     if error.kind() == ErrorKind::AlreadyExists {
         let message = format!("`{name}` exists, and nothing is written over");

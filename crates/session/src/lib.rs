@@ -31,7 +31,7 @@ pub use characters::Characters;
 pub use compare::CompareArgs;
 pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
-pub use files::{NewFile, read_text, unread, unread_hint, unwritten};
+pub use files::{NewFile, read_text, refuse_device, unread, unread_hint, unwritten};
 pub use finish::{PeerView, finish, how_much, print_json, show_need};
 pub use input::{Input, Layout, Words, load, load_to_predict, map_paths, renamer, tell_warnings};
 pub use marked::{Mark, MarkedFile};

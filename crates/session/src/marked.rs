@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::files::{refuse_dash, unwritten};
+use crate::files::{refuse_dash, refuse_device, unwritten};
 use crate::{Code, Failure};
 
 /// How a file of a kind is known again.
@@ -29,6 +29,7 @@ impl MarkedFile {
     /// [`Code::Refused`]: something else is there; [`Code::Target`]: its folder is not there, or no file can be made in it.
     pub fn at(path: &Path, mark: Mark) -> Result<Self, Failure> {
         refuse_dash(path)?;
+        refuse_device(path)?;
         let name = path.display();
         match found_at(path, mark) {
             Ok(Found::Own(own)) => return Self { path: own }.if_writable(),

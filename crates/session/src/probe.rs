@@ -56,7 +56,7 @@ impl ProbeArgs {
     /// Looks at what was named, and prints what was found; what cannot be looked at is told beside it.
     ///
     /// # Errors
-    /// [`Code::Target`]: the last target that cannot be looked at; others were told before it.
+    /// [`Code::Input`], or [`Code::Target`] of an export: the last target that cannot be looked at; others were told before it.
     pub fn probe(&self, console: &dyn Console) -> Result<Code, Failure> {
         let found = if self.targets.is_empty() {
             Found::Devices(block_devices())

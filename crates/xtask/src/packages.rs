@@ -15,6 +15,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("sfdisk", "fdisk"),
     ("mkswap", "util-linux"),
     ("addpart", "util-linux"),
+    ("pvcreate", "lvm2"),
     ("swapon", "mount"),
     ("dmsetup", "dmsetup"),
     ("fsfreeze", "util-linux"),

@@ -320,7 +320,7 @@ impl Server<'_> {
         };
         let hole = match done {
             Ok(hole) => hole,
-            Err(error) => return files.fail(unique, number_of(error)),
+            Err(error) => return self.could_not(files, unique, (export, &wanted), error),
         };
         if wanted.has_rest {
             files.parts.begin(unique, bytes, wanted.length);
@@ -355,6 +355,19 @@ impl Server<'_> {
         } else {
             self.enter(io, hole);
         }
+    }
+
+    /// An I/O that was right is not done.
+    fn could_not(
+        &mut self,
+        files: &mut Files,
+        unique: u64,
+        (export, wanted): (usize, &Wanted),
+        error: NbdError,
+    ) {
+        let what = (wanted.command, wanted.offset);
+        self.meter.could_not(export, what, error);
+        files.fail(unique, number_of(error));
     }
 
     /// What an I/O waits for beside the model.

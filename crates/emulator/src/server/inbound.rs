@@ -304,7 +304,8 @@ impl Server<'_> {
         let in_parts =
             request.command == Command::WriteZeroes && self.zeroes_in_parts(session.export, length);
         let mut hole = None;
-        if allowed.is_ok() {
+        let is_right = allowed.is_ok();
+        if is_right {
             let disk = &mut self.disks[session.export];
             allowed = match request.command {
                 Command::Write => self.make_room(session.export, offset, length),
@@ -319,7 +320,12 @@ impl Server<'_> {
             };
         }
         if let Err(error) = allowed {
-            self.meter.refuse(session.export, request, error);
+            if is_right {
+                let what = (request.command, offset);
+                self.meter.could_not(session.export, what, error);
+            } else {
+                self.meter.refuse(session.export, request, error);
+            }
             refuse(client, session, request, error);
             return;
         }

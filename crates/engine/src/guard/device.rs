@@ -117,6 +117,11 @@ impl BlockDevice {
         ))
     }
 
+    /// Its number among the partitions of its disk; `None` where it is whole.
+    pub(crate) fn partition_number(&self) -> Option<String> {
+        self.attribute("partition")
+    }
+
     /// Its partitions that the kernel knows.
     pub(crate) fn partitions(&self) -> Vec<Self> {
         let entries = fs::read_dir(&self.directory)
@@ -139,39 +144,6 @@ impl BlockDevice {
         names_in(&self.directory.join("holders"))
     }
 
-    /// Names that `--destroy-data` takes for it, the one to be shown first. Never empty.
-    pub(crate) fn destroy_names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        match self.parent() {
-            None => names.extend(self.serial()),
-            // A partition's own name, made of the disk's serial, so that naming a disk never means a part or the reverse.
-            Some(parent) => {
-                let part = fs::read_to_string(self.directory.join("partition"));
-                let part = part.unwrap_or_default();
-                let serial = parent.serial();
-                names.extend(serial.map(|serial| format!("{serial}-part{}", part.trim())));
-            }
-        }
-        names.extend(self.by_id_names());
-        if names.is_empty() {
-            names.push(self.name.clone());
-        }
-        names
-    }
-
-    /// Whether `name` of `--destroy-data` means this device and no other.
-    pub(crate) fn is_meant_by(&self, name: &str) -> bool {
-        if self.destroy_names().iter().any(|full| full == name) {
-            return true;
-        }
-        let devices = by_id_links()
-            .filter(|(full, _)| is_tail(full, name))
-            .map(|(_, number)| number);
-        let mut devices: Vec<_> = devices.collect();
-        devices.dedup();
-        devices == [self.number]
-    }
-
     /// Its serial number, as it tells it.
     pub(crate) fn serial(&self) -> Option<String> {
         let serial = self.attribute("serial");
@@ -189,33 +161,6 @@ impl BlockDevice {
     pub(crate) fn place(&self) -> &Path {
         &self.directory
     }
-
-    fn by_id_names(&self) -> Vec<String> {
-        let own = by_id_links().filter(|(_, number)| *number == self.number);
-        let mut names: Vec<_> = own.map(|(name, _)| name).collect();
-        names.sort();
-        names
-    }
-}
-
-/// Every name under `/dev/disk/by-id` with the device that it leads to.
-fn by_id_links() -> impl Iterator<Item = (String, DeviceNumber)> {
-    let entries = fs::read_dir("/dev/disk/by-id")
-        .into_iter()
-        .flatten()
-        .flatten();
-    entries.filter_map(|entry| {
-        let number = DeviceNumber::of_device(&entry.path())?;
-        Some((entry.file_name().to_string_lossy().into_owned(), number))
-    })
-}
-
-/// Whether `name` is the end of the by-id name `full`, from a separator on. A partition's number alone names no device.
-fn is_tail(full: &str, name: &str) -> bool {
-    let digits = name.strip_prefix("part").unwrap_or(name);
-    let is_number = digits.chars().all(|c| c.is_ascii_digit()) && digits.len() < 4;
-    let rest = full.strip_suffix(name);
-    !is_number && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(['_', '-']))
 }
 
 fn names_in(directory: &Path) -> Vec<String> {
@@ -254,19 +199,6 @@ mod tests {
     #[track_caller]
     fn check(packed: u64, expected: &str) {
         assert_eq!(DeviceNumber::from_packed(packed).to_string(), expected);
-    }
-
-    #[test]
-    fn the_end_of_a_name_is_enough_but_not_a_number_of_a_part() {
-        let disk = "nvme-Samsung_SSD_980_S64DNX0R";
-        let part = "nvme-Samsung_SSD_980_S64DNX0R-part1";
-        assert!(is_tail(disk, "S64DNX0R") && is_tail(disk, disk));
-        assert!(is_tail(part, "S64DNX0R-part1"));
-        assert!(!is_tail(part, "S64DNX0R"));
-        for short in ["", "X0R", "R", "980_S64", "part1"] {
-            assert!(!is_tail(disk, short) && !is_tail(part, short), "{short}");
-        }
-        assert!(!is_tail(part, "1") && !is_tail("scsi-0_12", "12"));
     }
 
     #[test]

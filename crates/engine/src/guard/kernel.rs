@@ -77,6 +77,13 @@ pub(crate) mod made {
             self.write(&self.place(name).join("partition"), "1\n");
         }
 
+        /// A device is one of all whole ones.
+        pub(crate) fn is_listed(&self, name: &str) {
+            let folder = self.root.path().join("sys/block");
+            fs::create_dir_all(&folder).unwrap();
+            symlink(self.place(name), folder.join(name)).unwrap();
+        }
+
         fn known(&self, parent: &Path, name: &str, number: DeviceNumber) -> BlockDevice {
             let place = Path::new("sys").join(parent).join(name);
             self.write(&place.join("dev"), &format!("{number}\n"));

@@ -5,16 +5,21 @@
 //! server is asked for by its URI. A guard descriptor
 //! opened with `O_EXCL` is then kept for the whole run, so that nothing can begin to use the device meanwhile.
 //!
+//! Results, which is all that a run writes beside its I/O, go to no block device at all ([`refuse_results`]).
+//!
 //! What the kernel says of devices also tells which targets are no storage at all ([`memory_under`]).
 //!
 //! Invariants: nothing here writes; there is no way around it but to free the device.
 
 mod device;
 mod export;
+mod firmware_raid;
 mod kernel;
 mod memory;
 mod mounts;
+mod names;
 mod reducing;
+mod results;
 mod signature;
 
 use std::fs::{self, File};
@@ -31,6 +36,8 @@ pub(crate) use kernel::made;
 pub(crate) use memory::memory_under;
 pub(crate) use mounts::{Mount, mount_over};
 pub(crate) use reducing::{reducing_file, reducing_under};
+pub use results::refuse_results;
+pub(crate) use results::{judge_results_of, unwritten};
 
 use fathom_workload::Place;
 
@@ -104,9 +111,7 @@ pub(crate) fn judge_device(
                 .to_owned(),
         ];
         found.extend(file_system.map(|kind| format!("it holds a file system ({kind})")));
-        for other in destroy_data {
-            found.push(format!("`--destroy-data={other}` does not name it"));
-        }
+        found.extend(destroy_data.iter().map(|other| unnamed(&device, other)));
         return Err(Refusal {
             path: path.to_owned(),
             found,
@@ -116,6 +121,18 @@ pub(crate) fn judge_device(
     Ok(file_system.map(|kind| {
         format!("`{path}` held a file system ({kind}), which the run destroys, as asked for")
     }))
+}
+
+/// Why `name` of `--destroy-data` allows nothing on a device.
+fn unnamed(device: &BlockDevice, name: &str) -> String {
+    let sharing = device.sharing(name);
+    if sharing.is_empty() {
+        return format!("`--destroy-data={name}` does not name it");
+    }
+    format!(
+        "`--destroy-data={name}` names no device: it is the serial number of {}",
+        sharing.join(", ")
+    )
 }
 
 /// Whether `name` of `--destroy-data` means the block device at `path`, or the export with that URI.

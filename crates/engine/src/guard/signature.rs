@@ -8,6 +8,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use super::firmware_raid;
+
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Signatures {
@@ -69,7 +71,7 @@ pub(crate) fn find(device: &File, size: u64) -> io::Result<Signatures> {
     if has_mbr(&head) && !grave.contains(&"a GPT partition table") {
         grave.push("an MBR partition table");
     }
-    if (0..4).any(|sector| has(&head, sector * 512, b"LABELONE")) {
+    if (0..4).any(|sector| has_lvm_label(&head, sector * 512)) {
         grave.push("an LVM physical volume");
     }
     if has_zfs(&head) {
@@ -78,6 +80,7 @@ pub(crate) fn find(device: &File, size: u64) -> io::Result<Signatures> {
     if has_old_raid(device, size)? {
         grave.push("a Linux RAID member");
     }
+    grave.extend(firmware_raid::find(device, size)?);
     if size > 512 && has(&read(device, size - 512, 512)?, 0, b"EFI PART") {
         grave.push("a GPT partition table (its copy at the end)");
     }
@@ -86,7 +89,7 @@ pub(crate) fn find(device: &File, size: u64) -> io::Result<Signatures> {
     Ok(Signatures { grave, file_system })
 }
 
-fn read(device: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read(device: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; length as usize];
     let mut filled = 0;
     while filled < bytes.len() {
@@ -99,10 +102,15 @@ fn read(device: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn has(bytes: &[u8], place: u64, mark: &[u8]) -> bool {
+pub(super) fn has(bytes: &[u8], place: u64, mark: &[u8]) -> bool {
     bytes
         .get(place as usize..)
         .is_some_and(|rest| rest.starts_with(mark))
+}
+
+/// A label of LVM counts with its type alone, which is what `wipefs` takes away.
+fn has_lvm_label(head: &[u8], place: u64) -> bool {
+    has(head, place, b"LABELONE") && has(head, place + 24, b"LVM2 001")
 }
 
 /// A boot record whose four entries are all plausible and not all empty; a FAT or NTFS boot sector ends alike, but holds
@@ -166,7 +174,9 @@ mod tests {
         check(&[(1080, &[0x53, 0xef])], &[], Some("ext2, ext3 or ext4"));
         check(&[(4086, b"SWAPSPACE2")], &["a swap area"], None);
         check(&[(0, b"LUKS\xba\xbe\0\x02")], &["LUKS encryption"], None);
-        check(&[(512, b"LABELONE")], &["an LVM physical volume"], None);
+        let label = [(512, &b"LABELONE"[..]), (536, b"LVM2 001")];
+        check(&label, &["an LVM physical volume"], None);
+        check(&label[..1], &[], None);
         let raid = [0xfc, 0x4e, 0x2b, 0xa9];
         check(&[(4096, &raid)], &["a Linux RAID member"], None);
         check(

@@ -12,6 +12,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use fathom_diagnostics::Diagnostics;
 use fathom_rawio::{self as rawio, Caching, OpenHow};
 use fathom_record::InMemory;
 use fathom_units::Bytes;
@@ -21,8 +22,9 @@ pub use device::{DeviceFacts, block_devices};
 pub(crate) use device::{are_on_each_other, chosen, stack};
 pub use export::{ExportFacts, export_size, size_exports};
 
+use crate::complaints::Complaint;
 use crate::guard::{self, BlockDevice, DeviceNumber, Mount, file_in_use, mount_over};
-use crate::targets::standing_above;
+use crate::targets::{no_such_device, standing_above};
 use crate::{EngineError, Refusal, marker};
 
 /// What is known of a target.
@@ -112,19 +114,23 @@ pub enum Writing {
 /// Looks at what stands at `path`, or at an export where that is its URI.
 ///
 /// # Errors
-/// [`EngineError::Target`]: it cannot be looked at, or is no file, directory or block device.
+/// [`EngineError::Invalid`], as of a workload that names it: it cannot be looked at, or is no file, directory or block device,
+/// or no device where regular files are none of a run's.
 /// [`EngineError::Export`]: its server does not offer it.
 pub fn survey(path: &str) -> Result<Survey, EngineError> {
     if Place::Path(path.to_owned()).is_export() {
         return export::survey(path);
     }
     let place = Path::new(path);
-    let looking = |error| EngineError::target(path, "looking at it", error);
+    let looking = |error: io::Error| unusable(path, Complaint::of_system(place, &error));
     let found = match fs::metadata(place) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             // What stands above a relative path is told by its whole.
             let whole = std::path::absolute(place).map_err(looking)?;
+            if let Some(complaint) = no_such_device(&whole, standing_above(&whole)) {
+                return Err(unusable(path, complaint));
+            }
             return Ok(nothing(path, &whole));
         }
         Err(error) => return Err(looking(error)),
@@ -136,8 +142,9 @@ pub fn survey(path: &str) -> Result<Survey, EngineError> {
     } else if found.is_file() {
         file_at(path, &found)
     } else {
-        let what = "it is no file, no directory and no block device";
-        return Err(looking(io::Error::other(what)));
+        let complaint = Complaint::new("it is no file, no directory and no block device");
+        let hint = "name one of these, or the URI of an export";
+        return Err(unusable(path, complaint.hint(hint)));
     };
     let is_device = matches!(kind, TargetKind::Device { .. });
     let direct = (!found.is_dir()).then(|| reads_directly(place));
@@ -150,6 +157,11 @@ pub fn survey(path: &str) -> Result<Survey, EngineError> {
         direct,
         writing,
     })
+}
+
+/// What a workload that names `path` is told too.
+fn unusable(path: &str, complaint: Complaint) -> EngineError {
+    EngineError::Invalid(Diagnostics(vec![complaint.about(path)]))
 }
 
 /// Of a path at which nothing stands; `place` is the whole of it.

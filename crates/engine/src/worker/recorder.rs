@@ -5,19 +5,29 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
+use fathom_rawio::{Begin, open_results};
 use fathom_units::Nanos;
 use fathom_workload::generator::Io;
 use fathom_workload::trace::{HEADER_V3, write_file_action, write_io};
 use fathom_workload::{Direction, Job};
 
 use super::{Kind, Slot};
-use crate::EngineError;
+use crate::{EngineError, guard};
 
 /// Bytes kept before they are written.
 const BUFFER_BYTES: usize = 1 << 18;
 /// What fails where a trace cannot be written.
 const WRITING: &str = "writing a trace";
+
+/// The file of a job's trace that its worker of this number writes.
+pub(crate) fn trace_file(path: &str, worker: u32) -> String {
+    match worker {
+        0 => path.to_owned(),
+        more => format!("{path}.{more}"),
+    }
+}
 
 /// Writes the trace of one worker.
 pub(super) struct Recorder<'a> {
@@ -35,16 +45,13 @@ impl<'a> Recorder<'a> {
     /// # Errors
     /// Where it cannot be made.
     pub(super) fn new(path: &str, worker: u32, job: &'a Job) -> Result<Self, EngineError> {
-        let path = match worker {
-            0 => path.to_owned(),
-            more => format!("{path}.{more}"),
-        };
-        let made = File::create(&path).and_then(|file| {
+        let path = trace_file(path, worker);
+        let made = open_results(Path::new(&path), Begin::Emptied).and_then(|file| {
             let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
             writeln!(out, "{HEADER_V3}")?;
             Ok(out)
         });
-        let out = made.map_err(|error| EngineError::target(&path, WRITING, error))?;
+        let out = made.map_err(|error| guard::unwritten(&path, WRITING, error))?;
         Ok(Self {
             path,
             out,

@@ -4,9 +4,11 @@
 //! filled before they are written and checked after they were read, what is wrong becomes lines to be told, wrong blocks
 //! are saved where that is asked for, and the state of the job is written when it ends.
 
+use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
-use fathom_rawio::wall_clock;
+use fathom_rawio::{Begin, look_for_results, open_results, wall_clock};
 use fathom_record::CheckTimes;
 use fathom_units::Nanos;
 use fathom_verify::{Blocks, Completed, Drawn, Expected, Mismatch, Program, Step, Task};
@@ -237,7 +239,7 @@ impl<'a> Verification<'a> {
             self.dumped += 1;
             let path = folder.join(format!("{base}.{}.{kind}", wrong.offset));
             let bytes = bytes.get(range.clone()).unwrap_or_default();
-            let line = match std::fs::write(&path, bytes) {
+            let line = match write_whole(&path, bytes) {
                 Ok(()) => format!("verify: {kind} data saved as `{}`", path.display()),
                 Err(error) => format!("verify: `{}` cannot be written: {error}", path.display()),
             };
@@ -271,14 +273,31 @@ impl<'a> Verification<'a> {
             return;
         };
         let text = self.program.state(&self.job.name).to_text();
-        // A reader finds the old state or the new one, never half of one.
-        let beside = format!("{path}.new");
-        let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
-        if let Err(error) = written {
+        if let Err(error) = save(path, &text) {
             let line = format!("verify: the state cannot be saved as `{path}`: {error}");
             self.tell(line);
         }
     }
+}
+
+/// Where a state stands that is not whole yet.
+pub(crate) fn state_part(path: &str) -> String {
+    format!("{path}.new")
+}
+
+/// A reader finds the old state or the new one, never half of one. What is no regular file keeps its place.
+fn save(path: &str, text: &str) -> io::Result<()> {
+    look_for_results(Path::new(path))?;
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return write_whole(Path::new(path), text.as_bytes());
+    }
+    let beside = state_part(path);
+    write_whole(Path::new(&beside), text.as_bytes())?;
+    fs::rename(&beside, path)
+}
+
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    open_results(path, Begin::Emptied)?.write_all(bytes)
 }
 
 impl Passes<'_> {

@@ -5,6 +5,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
@@ -76,8 +77,10 @@ impl Address {
         match self {
             Self::Ip(host, port) => TcpListener::bind(Self::ip(host, *port)).map(Listener::Tcp),
             Self::Socket(path) => {
-                // One that a dead server left behind is in the way.
-                if UnixStream::connect(path).is_err() {
+                // One that a dead server left behind is in the way; what is no socket is nobody's to remove.
+                let left = std::fs::symlink_metadata(path);
+                let is_left = left.is_ok_and(|found| found.file_type().is_socket());
+                if is_left && UnixStream::connect(path).is_err() {
                     let _ = std::fs::remove_file(path);
                 }
                 UnixListener::bind(path).map(Listener::Unix)

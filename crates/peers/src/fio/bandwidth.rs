@@ -1,8 +1,9 @@
 //! The logs of `--bandwidth-log`: bandwidth of all jobs together, a file for each direction.
 
-use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::path::Path;
 
+use fathom_rawio::{Begin, open_results};
 use fathom_record::IntervalStats;
 use fathom_units::{Nanos, per_second};
 use fathom_workload::Direction;
@@ -20,17 +21,22 @@ pub struct BandwidthLogs {
     last: Nanos,
 }
 
+/// Where the logs go whose names begin with `prefix`, by direction.
+pub fn paths(prefix: &str) -> [String; 3] {
+    Direction::ALL.map(|way| format!("{prefix}-{}_bw.log", way.name()))
+}
+
 impl BandwidthLogs {
     /// Makes the files, empty; their names begin with `prefix`.
     pub fn new(prefix: &str) -> Self {
         let mut logs = Self {
-            paths: Direction::ALL.map(|way| format!("{prefix}-{}_bw.log", way.name())),
+            paths: paths(prefix),
             problem: None,
             before: Nanos::ZERO,
             last: Nanos::ZERO,
         };
         for way in 0..3 {
-            let made = File::create(&logs.paths[way]).map(drop);
+            let made = open_results(Path::new(&logs.paths[way]), Begin::Emptied).map(drop);
             logs.keep(way, made);
         }
         logs
@@ -48,7 +54,7 @@ impl BandwidthLogs {
         for (way, stats) in interval.directions.iter().enumerate() {
             let bytes = stats.as_ref().map_or(0, |stats| stats.bytes);
             let rate = (per_second(bytes, interval.length) / 1024.0).round() as u64;
-            let opened = OpenOptions::new().append(true).open(&self.paths[way]);
+            let opened = open_results(Path::new(&self.paths[way]), Begin::AtEndOfExisting);
             let line = format!("{time_ms}, {rate}, {way}, 0, 0\n");
             let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
             self.keep(way, written);

@@ -5,12 +5,13 @@ use std::cell::RefCell;
 use fathom_dialects::fio::{
     self, Action, FileStatus, Files, FioInput, Host, ReadContext, Report, SystemFiles,
 };
-use fathom_engine::StopFlag;
-use fathom_session::{Code, Console, Failure, read_context, tell_warnings};
+use fathom_engine::{StopFlag, refuse_results};
+use fathom_session::{Code, Console, Failure, engine_failure, read_context, tell_warnings};
 
 use super::address::Address;
 use super::asking::{Answer, ask_all};
 use super::output::Output;
+use super::received::{ReceivedLogs, endings};
 use super::wire::{PROTOCOL, Request};
 
 /// One server, and the words for it.
@@ -30,6 +31,7 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
     let clients = with_shared_words(with_lists(clients)?);
     let mut requests = Vec::new();
     let mut first: Option<FioInput> = None;
+    let mut logs = Vec::new();
     let shown = shared_output(common, &clients);
     for client in &clients {
         let address = Address::parse(&client.address).map_err(|problem| {
@@ -42,12 +44,14 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
         let words: Vec<String> = words.cloned().collect();
         let (input, request) = prepare(words)?;
         tell_warnings(&input.warnings, console);
+        logs.push(log_paths(&request.arguments));
         first.get_or_insert(input);
         requests.push((address, request));
     }
     let Some(input) = first else {
         return Err(Failure::new(Code::Usage, "no client"));
     };
+    refuse_results(received_logs(&requests, &logs)).map_err(|error| engine_failure(&error))?;
     let mut output = Output::open(input.output.file.as_deref(), console)?;
     let stop = StopFlag::new();
     stop.install_signal_handlers()
@@ -88,6 +92,27 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
         Some(_) => Code::PeerStopped,
         None => code,
     })
+}
+
+/// Names of the logs that a server has of the jobs of `words`, as far as they can be told on this machine, which need not have
+/// the jobs' files: of others the server tells later.
+fn log_paths(words: &[String]) -> Vec<String> {
+    let Ok(input) = fio::read(words, &read_context()) else {
+        return Vec::new();
+    };
+    let files = input.jobs.iter().flat_map(|job| &job.logs.files);
+    files.map(|file| file.path.clone()).collect()
+}
+
+/// Where the logs of all servers are written; `logs` are each one's own names.
+fn received_logs(requests: &[(Address, Request)], logs: &[Vec<String>]) -> Vec<String> {
+    let hosts: Vec<_> = (requests.iter().map(|(address, _)| address.host().name)).collect();
+    let all = endings(&hosts).into_iter().zip(logs);
+    all.flat_map(|(ending, logs)| {
+        let received = ReceivedLogs::new(&ending);
+        logs.iter().map(move |path| received.place_of(path))
+    })
+    .collect()
 }
 
 /// A client that is a file is a list of clients, one a line.

@@ -5,10 +5,11 @@
 //! A server makes no such files: it keeps what they would hold for its client.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 
 use fathom_dialects::fio::{FioInput, JobLogs, LogFile, LogLines};
+use fathom_rawio::{Begin, is_device_in_place_of_results, open_results};
 use fathom_record::LogChunk;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -103,6 +104,7 @@ impl<'a> Logs<'a> {
 pub fn unwritten(path: &str, error: &std::io::Error) -> String {
     let hint = match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => "make its directory, or name another",
+        _ if is_device_in_place_of_results(error) => "name a file in its place",
         _ => "free space, or name another file",
     };
     format!("the log `{path}` cannot be written: {error}\n  hint: {hint}")
@@ -119,15 +121,13 @@ fn piece(logs: &JobLogs, file: &LogFile, text: String) -> LogPiece {
 
 /// Makes a log's file, empty but where it is added to.
 pub fn begin(path: &str, append: bool) -> std::io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.create(true).write(true);
-    options.append(append).truncate(!append);
-    options.open(path).map(drop)
+    let begin = if append { Begin::AtEnd } else { Begin::Emptied };
+    open_results(Path::new(path), begin).map(drop)
 }
 
 /// Adds text to a log's file; compressed, as a zlib stream of its own.
 pub fn add(path: &str, text: &str, compressed: bool) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().append(true).open(path)?;
+    let mut file = open_results(Path::new(path), Begin::AtEndOfExisting)?;
     if !compressed {
         return file.write_all(text.as_bytes());
     }

@@ -1,12 +1,13 @@
 //! Where fio's results go: standard output, or the file of `--output`.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 
 use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat};
 use fathom_engine::EngineError;
-use fathom_rawio::Clock;
-use fathom_session::{Code, Console, Failure};
+use fathom_rawio::{Begin, Clock, open_results};
+use fathom_session::{Code, Console, Failure, refuse_device};
 use fathom_units::Nanos;
 use fathom_workload::Job;
 
@@ -21,12 +22,13 @@ impl<'a> Output<'a> {
     /// Opens the file at `path`, if one is asked for; it begins empty.
     ///
     /// # Errors
-    /// Where the file cannot be made.
+    /// Where the file cannot be made, or is a block device.
     pub fn open(path: Option<&str>, console: &'a dyn Console) -> Result<Self, Failure> {
         let file = match path {
             None => None,
             Some(path) => {
-                let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+                let file = open_results(Path::new(path), Begin::Emptied);
+                let file = file.map_err(|error| unwritable(path, &error))?;
                 Some((path.to_owned(), file))
             }
         };
@@ -75,12 +77,15 @@ impl<'a> Output<'a> {
 /// Adds `message`, of why nothing more follows, to the file at `path`, which has what came before it.
 pub fn note_failure(path: &str, message: &str) {
     // The message is on standard error already: a file that does not take it loses nothing.
-    if let Ok(mut file) = OpenOptions::new().append(true).open(path) {
+    if let Ok(mut file) = open_results(Path::new(path), Begin::AtEndOfExisting) {
         let _ = writeln!(file, "{message}");
     }
 }
 
 fn unwritable(path: &str, error: &std::io::Error) -> Failure {
+    if let Err(refused) = refuse_device(Path::new(path)) {
+        return refused;
+    }
     Failure::new(Code::Target, format!("`{path}` cannot be written: {error}"))
 }
 

@@ -25,9 +25,14 @@ impl ReceivedLogs {
         }
     }
 
+    /// Where the log goes that the server calls `path`.
+    pub fn place_of(&self, path: &str) -> String {
+        format!("{path}.{}", self.ending)
+    }
+
     /// Writes a piece. The first of each log makes its file.
     pub fn take(&mut self, piece: &LogPiece) {
-        let path = format!("{}.{}", piece.path, self.ending);
+        let path = self.place_of(&piece.path);
         if let Err(error) = self.write(piece, &path) {
             self.problem.get_or_insert_with(|| unwritten(&path, &error));
         }

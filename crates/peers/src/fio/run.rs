@@ -1,12 +1,13 @@
 //! A run of fio's jobs on real storage, from the checks before it to the exit code.
 
 use fathom_dialects::fio::{self, FioInput, FioRun};
-use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
+use fathom_engine::{EngineError, ErrorPolicy, Overwrite, RunOptions, StopFlag, refuse_results};
 use fathom_rawio::Clock;
 use fathom_session::{
     Code, Console, Failure, Input, Keep, Start, engine_failure, failure_of, measured, watch,
 };
 
+use super::bandwidth;
 use super::logs::Place;
 use super::output::{Output, refusal};
 use super::watcher::Watcher;
@@ -26,13 +27,14 @@ pub fn run(
         snapshot_every: input.output.status_interval,
         ..RunOptions::default()
     };
+    let trigger = trigger::usable(&input.output.trigger)?;
     let began = Clock::now();
     let stop = StopFlag::new();
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let whole = Input::new("fio", input.workload.clone());
     let mut start = Start::now(&whole, None);
-    if let Err(error) = fathom_engine::preflight(&input.workload, &options) {
+    if let Err(error) = check(input, &options) {
         let text = refusal(input, &error, began);
         output.write(&text);
         return refuse(output, &text, failure_of("fio", &error), console);
@@ -45,7 +47,6 @@ pub fn run(
     } else {
         Keep::Nothing
     };
-    let trigger = &input.output.trigger;
     let (ran, pulled) = trigger::watched(trigger, began, &stop, console, || {
         watch(&mut start, &whole, keep, &mut watcher, console, |sink| {
             fathom_engine::run(&input.workload, &options, &stop, sink)
@@ -90,6 +91,21 @@ pub fn run(
         }
     }
     Ok(code)
+}
+
+/// Looks at all that the jobs name, and at what is written beside them.
+fn check(input: &FioInput, options: &RunOptions) -> Result<(), EngineError> {
+    fathom_engine::preflight(&input.workload, options)?;
+    refuse_results(written_beside(input))
+}
+
+/// Paths of what is written beside what the workload says: logs, for a run on this machine.
+fn written_beside(input: &FioInput) -> Vec<String> {
+    let logs = input.jobs.iter().flat_map(|job| &job.logs.files);
+    let mut paths: Vec<String> = logs.map(|file| file.path.clone()).collect();
+    let prefix = input.output.bandwidth_log.as_deref();
+    paths.extend(prefix.into_iter().flat_map(bandwidth::paths));
+    paths
 }
 
 /// Ends without a run. What holds a document that programs read has nothing beside it: the message is told apart then.

@@ -4,8 +4,9 @@
 //! the server itself was started with `--destroy-data=NAME`. Jobs begin when the client says so, and end when it does or goes
 //! away.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
@@ -13,9 +14,9 @@ use fathom_dialects::fio::{
     self, Action, FileStatus, Files, FioInput, FioRun, ReadContext, Report, SystemFiles,
 };
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
-use fathom_rawio::Clock;
+use fathom_rawio::{Begin, Clock, open_results};
 use fathom_record::{Event, EventSink};
-use fathom_session::{Code, Console, Failure, engine_failure, read_context};
+use fathom_session::{Code, Console, Failure, engine_failure, read_context, refuse_device};
 
 use crate::silent::Silent;
 
@@ -202,11 +203,12 @@ impl Files for Sent<'_> {
 /// Starts a server of its own as another process, writes that one's id to `pid_file`, and leaves it alone.
 ///
 /// # Errors
-/// Where it does not come to listen.
+/// Where `pid_file` is a block device, and where the server does not come to listen.
 pub fn daemonize(address: &str, destroy_data: &[String], pid_file: &str) -> Result<Code, Failure> {
     let unable = |what: &str, error: std::io::Error| {
         Failure::new(Code::Unexpected, format!("{what}: {error}"))
     };
+    refuse_device(Path::new(pid_file))?;
     let program = std::env::current_exe().map_err(|error| unable("this program", error))?;
     let mut server = Command::new(program);
     // Whatever name this program was called by, the server is called by its own.
@@ -238,7 +240,9 @@ pub fn daemonize(address: &str, destroy_data: &[String], pid_file: &str) -> Resu
             message: told.trim_end().to_owned(),
         });
     }
-    std::fs::write(pid_file, format!("{}\n", server.id())).map_err(|error| {
+    let opened = open_results(Path::new(pid_file), Begin::Emptied);
+    let written = opened.and_then(|mut file| writeln!(file, "{}", server.id()));
+    written.map_err(|error| {
         let _ = server.kill();
         unable(pid_file, error)
     })?;

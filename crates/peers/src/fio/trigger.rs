@@ -3,6 +3,7 @@
 //! The jobs end as at a signal, so that states of verification are saved; the command comes after that, and may take the
 //! machine's power away.
 
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,11 +11,38 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fathom_dialects::fio::Trigger;
 use fathom_engine::StopFlag;
 use fathom_rawio::{Clock, sleep_until};
-use fathom_session::Console;
+use fathom_session::{Code, Console, Failure};
 use fathom_units::Nanos;
 
 /// How soon a file is seen, as in fio.
 const LOOK_EVERY: Nanos = Nanos::from_millis(10);
+
+/// The trigger, where no device stands in place of the file that it waits for: that is removed once it is seen.
+///
+/// # Errors
+/// [`Code::Refused`]: a device is there.
+pub fn usable(trigger: &Trigger) -> Result<&Trigger, Failure> {
+    let file = trigger.file.as_deref().map(Path::new);
+    match file.filter(|path| is_device(path)) {
+        None => Ok(trigger),
+        Some(path) => {
+            let message = format!(
+                "`--trigger-file={}` is refused: a device is there, and the file is removed once it is seen",
+                path.display()
+            );
+            let hint = "name a file that is not there yet; making it ends the jobs";
+            Err(Failure::new(Code::Refused, message).hint(hint))
+        }
+    }
+}
+
+/// Whether removing what stands at `path` would remove a device node; a link to one goes alone.
+fn is_device(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| {
+        let kind = found.file_type();
+        kind.is_block_device() || kind.is_char_device()
+    })
+}
 
 /// Does `work`, and meanwhile looks out for what `trigger` waits for, which ends it by `stop`. Returns what `work` did, and
 /// whether the trigger was pulled.
@@ -53,7 +81,13 @@ fn is_pulled(trigger: &Trigger, began: Nanos, console: &dyn Console) -> bool {
     if let Some(path) = trigger.file.as_deref().map(Path::new)
         && path.exists()
     {
-        if let Err(error) = std::fs::remove_file(path) {
+        // One that was made meanwhile is as good a sign.
+        if is_device(path) {
+            console.tell(&format!(
+                "fio: {} is a device, and is not removed",
+                path.display()
+            ));
+        } else if let Err(error) = std::fs::remove_file(path) {
             console.tell(&format!(
                 "fio: failed to unlink {}: {error}",
                 path.display()

@@ -3,11 +3,13 @@
 //! Invariant: nothing is removed or written over but files of an earlier output, which their first line tells.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use fathom_dialects::vdbench::output::Pages;
-use fathom_session::{Code, Console, Failure};
+use fathom_rawio::{Begin, open_results};
+use fathom_session::{Code, Console, Failure, refuse_device};
 use jiff::Zoned;
 
 /// What the first line of a file of an output begins with.
@@ -40,8 +42,9 @@ pub fn named(output: &str, now: &Zoned) -> Result<PathBuf, Failure> {
 /// Makes the directory, one level, or clears an earlier output out of it.
 ///
 /// # Errors
-/// Where it cannot be made or cleared.
+/// Where it is a block device, and where it cannot be made or cleared.
 pub fn prepare(path: &Path) -> Result<(), Failure> {
+    refuse_device(path)?;
     let cannot = |what: &str, error: std::io::Error| {
         let message = format!("{what} the output directory `{}`: {error}", path.display());
         Failure::new(Code::Input, message).hint("give another directory to `-o`")
@@ -78,7 +81,7 @@ pub fn prepare(path: &Path) -> Result<(), Failure> {
 /// Whether a file is one of an output, as its first bytes tell.
 fn is_of_output(path: &Path) -> bool {
     let mut start = [0; TITLE.len()];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == TITLE
 }
 
@@ -116,12 +119,13 @@ impl<'a> Files<'a> {
             }
             let path = directory.join(&page);
             let is_new = self.begun.insert(page);
-            let mut options = std::fs::OpenOptions::new();
             // What is there already is somebody else's: earlier outputs are gone.
-            options.append(true).create_new(is_new);
-            let written = options
-                .open(&path)
-                .and_then(|mut file| file.write_all(text.as_bytes()));
+            let opened = if is_new {
+                File::create_new(&path)
+            } else {
+                open_results(&path, Begin::AtEndOfExisting)
+            };
+            let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
             if let (Err(error), None) = (written, &self.problem) {
                 let hint = match error.kind() {
                     ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {

@@ -60,7 +60,8 @@ fn device(device: &DeviceFacts) -> Value {
 
 /// A target that cannot be looked at.
 fn failed(path: &str, error: &EngineError) -> Value {
-    json!({ "path": path, "kind": null, "error": error.to_string() })
+    let error = error.to_string();
+    json!({ "path": path, "kind": null, "error": error.trim_start_matches("error: ") })
 }
 
 fn target(target: &Survey) -> Value {
