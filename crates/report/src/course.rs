@@ -54,9 +54,17 @@ pub(crate) const fn phase_name(phase: Phase) -> &'static str {
 
 /// I/O of all directions of a second; `None` where nothing goes any way.
 pub(crate) fn all_directions(interval: &IntervalStats) -> Option<OpStats> {
-    let mut directions = interval.directions.iter().flatten();
-    let mut all = directions.next()?.clone();
-    directions.for_each(|stats| all.merge(stats));
+    merged(interval.directions.iter().flatten())
+}
+
+/// Operations on file sets of a second; `None` where there are no file sets.
+pub(crate) fn all_of_set(interval: &IntervalStats) -> Option<OpStats> {
+    merged(interval.set.0.iter().map(|(_, stats)| stats))
+}
+
+fn merged<'a>(mut parts: impl Iterator<Item = &'a OpStats>) -> Option<OpStats> {
+    let mut all = parts.next()?.clone();
+    parts.for_each(|stats| all.merge(stats));
     Some(all)
 }
 

@@ -17,7 +17,7 @@ use fathom_units::{Bytes, Nanos, group_digits, per_second};
 use self::chart::{bar, chart};
 use self::table::Table;
 use crate::cells::{beginning, columns_of, fitted};
-use crate::course::{Course, all_directions, phase_name};
+use crate::course::{Course, all_directions, all_of_set, phase_name};
 use crate::format::{on_one_line, rate, short_time};
 use crate::progress::layout_line;
 
@@ -119,20 +119,20 @@ impl Panel {
     fn second(&mut self, phase: Phase, interval: &IntervalStats) {
         self.now = Some((phase, interval.at));
         let all = all_directions(interval);
+        let files = all_of_set(interval);
+        // A stage that works on directories and files alone has nothing else to draw.
+        let drawn = all.as_ref().or(files.as_ref());
         self.samples.push_back(Sample {
             length: interval.length,
-            iops: all
-                .as_ref()
-                .map_or(0.0, |all| per_second(all.ios(), interval.length)),
-            p99: all
-                .as_ref()
-                .filter(|all| all.ios() > 0)
-                .map_or(0.0, |all| all.latency.percentile(99.0) as f64),
+            iops: drawn.map_or(0.0, |drawn| per_second(drawn.ios(), interval.length)),
+            p99: drawn
+                .filter(|drawn| drawn.ios() > 0)
+                .map_or(0.0, |drawn| drawn.latency.percentile(99.0) as f64),
         });
         if self.samples.len() > Room::MOST_COLUMNS {
             self.samples.pop_front();
         }
-        self.table.second(interval, all, self.syncs.take());
+        self.table.second(interval, all, [self.syncs.take(), files]);
     }
 
     /// The panel's lines, for a terminal that has so much room.

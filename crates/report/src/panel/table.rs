@@ -8,7 +8,7 @@ use fathom_units::{Nanos, per_second};
 
 use crate::format::{mebibytes, rate, short_time};
 
-/// Names of rows, directions first.
+/// Names of rows: the three directions, syncs, operations on file sets.
 const ORDER: [&str; 5] = ["read", "write", "trim", "sync", "files"];
 
 /// What one kind of operation did in the last second.
@@ -45,12 +45,12 @@ impl Table {
         }
     }
 
-    /// Takes a second, what all its directions come to, and its syncs.
+    /// Takes a second, what all its directions come to, and its syncs and operations on file sets.
     pub(super) fn second(
         &mut self,
         interval: &IntervalStats,
         all: Option<OpStats>,
-        syncs: Option<OpStats>,
+        beside: [Option<OpStats>; 2],
     ) {
         self.length = interval.length;
         if std::mem::take(&mut self.is_old) {
@@ -62,14 +62,10 @@ impl Table {
                 self.put(name, stats.clone(), true);
             }
         }
-        if let Some(stats) = syncs {
-            self.put("sync", stats, false);
-        }
-        let mut of_set = interval.set.0.iter().map(|(_, stats)| stats);
-        if let Some(first) = of_set.next() {
-            let mut stats = first.clone();
-            of_set.for_each(|other| stats.merge(other));
-            self.put("files", stats, false);
+        for (name, stats) in ORDER.into_iter().skip(3).zip(beside) {
+            if let Some(stats) = stats {
+                self.put(name, stats, false);
+            }
         }
         self.sum = all;
     }
