@@ -347,6 +347,30 @@ fn a_run_that_was_stopped_goes_on_below_what_the_shell_wrote() {
 }
 
 #[test]
+fn operations_on_file_sets_have_a_row_and_charts() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let anchor = home.join("set");
+    std::fs::create_dir(&anchor).unwrap();
+    let text = format!(
+        "fsd=fsd1,anchor={},depth=1,width=2,files=20,size=64k\nfwd=fwd1,fsd=fsd1,operation=create,xfersize=4k,\
+         fileio=sequential,threads=1\nfwd=fwd2,fsd=fsd1,operation=delete,threads=1\n\
+         rd=rd1,fwd=fwd*,fwdrate=200,format=yes,elapsed=3600,interval=1\n",
+        anchor.display()
+    );
+    std::fs::write(home.join("set.parm"), text).unwrap();
+    let words = "run --no-record --dialect vdbench set.parm";
+    let mut terminal = Terminal::of_fathom(home, (80, 24), words);
+    terminal.wait_for("second of files alone", |rows| {
+        let begins = |name: &str| rows.iter().any(|row| row.starts_with(name));
+        let drawn = rows.iter().filter(|row| row.contains('█')).count();
+        begins("stage 2 of 2: rd1 ") && begins("files ") && !begins("write ") && drawn == 8
+    });
+    terminal.press(INTERRUPT);
+    assert_eq!(terminal.end(), 130);
+}
+
+#[test]
 fn a_prediction_draws_as_fast_as_a_person_looks() {
     let folder = support::disk_folder();
     let home = folder.path();
