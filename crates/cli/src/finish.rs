@@ -1,10 +1,12 @@
 //! What is told of a run before and after it, on the process's own streams.
 
 use fathom_engine::StopFlag;
-use fathom_peers::View;
+use fathom_peers::{Shown, View};
 use fathom_record::{Record, RunKind};
 use fathom_runs::RunWriter;
-use fathom_session::{Code, Failure, Input, Needed, OutputArgs, Page, PeerView};
+use fathom_session::{
+    Code, Failure, Input, Needed, OutputArgs, Page, PeerView, Screen, Show, Start,
+};
 
 use crate::explain::explanation;
 use crate::terminal::TERMINAL;
@@ -21,6 +23,20 @@ pub fn view<'a>(
         return fathom_peers::without_view(input).map(|()| None);
     }
     fathom_peers::view(input, kind, stop, &TERMINAL).map(Some)
+}
+
+/// What is shown while it goes: the panel, but not among what a peer's view prints.
+pub fn shown<'a>(
+    (show, view): (Show, Option<Box<dyn View + 'a>>),
+    start: &Start,
+    input: &Input,
+) -> Shown<'a> {
+    let screen = Screen::new(show, &TERMINAL);
+    let screen = match view {
+        Some(_) => screen,
+        None => screen.with_panel(start.panel(input)),
+    };
+    Shown::new(screen, view)
 }
 
 /// Prints the record as `output` asks, or ends the peer's view; stores it, lays it beside the need, and says how the program

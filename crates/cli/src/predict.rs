@@ -5,16 +5,16 @@ use std::path::Path;
 use fathom_catalog::Catalog;
 use fathom_engine::StopFlag;
 use fathom_model::Design;
-use fathom_peers::{Enough, Shown};
+use fathom_peers::Enough;
 use fathom_record::{EventSink, RunKind};
 use fathom_session::{
-    Code, Failure, Fan, Input, Outcome, Screen, Start, file_name, load_to_predict, open_trace,
-    read_text, renamer, tell_warnings, watch,
+    Code, Failure, Fan, Input, Outcome, Start, file_name, load_to_predict, open_trace, read_text,
+    renamer, tell_warnings, watch,
 };
 use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
 
 use crate::args::PredictArgs;
-use crate::finish::{finish, tell_decisions, view};
+use crate::finish::{finish, shown, tell_decisions, view};
 use crate::terminal::TERMINAL;
 
 /// Name and text of a design file.
@@ -86,9 +86,8 @@ fn simulated(
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let mut start = Start::now(input, Some((&file_name(&args.on), text)));
-    let screen = Screen::new(args.output.show_virtual(), &TERMINAL);
     let view = view(&args.output, input, RunKind::Predict, &stop)?;
-    let mut shown = Shown::new(screen, view);
+    let mut shown = shown((args.output.show_virtual(), view), &start, input);
     let keep = args.output.keep();
     let mut enough = Enough::new(input, stop.clone());
     let predicted = watch(&mut start, input, keep, &mut shown, &TERMINAL, |sink| {

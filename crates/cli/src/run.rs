@@ -1,15 +1,15 @@
 //! `fathom run` and `fathom replay`: a workload on real storage.
 
 use fathom_engine::{RunOptions, StopFlag};
-use fathom_peers::{Enough, Shown};
+use fathom_peers::Enough;
 use fathom_record::RunKind;
 use fathom_session::{
-    Code, Failure, Fan, Input, Needed, OutputArgs, ReplayArgs, Screen, Start, StartAt,
-    engine_failure, load, measured, watch,
+    Code, Failure, Fan, Input, Needed, OutputArgs, ReplayArgs, Start, StartAt, engine_failure,
+    load, measured, watch,
 };
 
 use crate::args::RunArgs;
-use crate::finish::{finish, tell_decisions, view};
+use crate::finish::{finish, shown, tell_decisions, view};
 use crate::terminal::TERMINAL;
 
 /// What is carried out, and how.
@@ -86,9 +86,8 @@ fn carry_out(asked: Asked<'_>) -> Result<Code, Failure> {
         .map_err(|error| input.engine_failure(&error))?;
     input.tell_unused_names(&options.destroy_data, &TERMINAL);
     let mut start = Start::now(&input, None);
-    let screen = Screen::new(output.show(), &TERMINAL);
     let view = view(output, &input, RunKind::Run, &stop)?;
-    let mut shown = Shown::new(screen, view);
+    let mut shown = shown((output.show(), view), &start, &input);
     let mut enough = Enough::new(&input, stop.clone());
     let ran = watch(
         &mut start,

@@ -45,6 +45,17 @@ impl Console for Terminal {
         Some(usize::from(columns).saturating_sub(1).max(20))
     }
 
+    fn size(&self) -> Option<(usize, usize)> {
+        let moves = |name: &String| !name.is_empty() && name != "dumb";
+        std::env::var("TERM").ok().filter(moves)?;
+        let (columns, rows) = terminal_size::terminal_size_of(stderr())?;
+        Some((columns.0.into(), rows.0.into()))
+    }
+
+    fn is_in_foreground(&self) -> bool {
+        fathom_rawio::is_in_foreground(stderr())
+    }
+
     fn width(&self) -> Width {
         let stdout = std::io::stdout();
         if !stdout.is_terminal() {

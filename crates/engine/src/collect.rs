@@ -56,11 +56,24 @@ struct JobIntervals {
 /// By [`fathom_workload::Direction`].
 type Directions = [Option<OpStats>; 3];
 
-/// By direction, and what was done to file sets.
+/// By direction, what was made durable, and what was done to file sets.
 #[derive(Debug, Clone, Default)]
 struct Latencies {
     directions: Directions,
+    sync: Option<OpStats>,
     set: SetStats,
+}
+
+impl Latencies {
+    /// What is kept of an interval: what is in its record, and no response times.
+    fn kept(mut self) -> Self {
+        self.sync = None;
+        let of_set = self.set.0.iter_mut().map(|(_, stats)| stats);
+        for stats in self.directions.iter_mut().flatten().chain(of_set) {
+            stats.response = None;
+        }
+        self
+    }
 }
 
 #[derive(Debug, Default)]
@@ -118,10 +131,11 @@ impl Collector {
         if set.phase == Phase::Measure || is_before {
             self.add_to_job(set);
             let of_set = set.set.0.iter();
-            let of_set = of_set.map(|(operation, stats)| (*operation, only_latency(stats)));
+            let of_set = of_set.map(|(operation, stats)| (*operation, undivided(stats)));
             let directions = set.directions.each_ref();
             let latencies = Latencies {
-                directions: directions.map(|stats| stats.as_ref().map(only_latency)),
+                directions: directions.map(|stats| stats.as_ref().map(undivided)),
+                sync: set.sync.clone(),
                 set: SetStats(of_set.collect()),
             };
             // A worker that was stuck sends what was shown without it.
@@ -177,12 +191,12 @@ impl Collector {
                 of_job.set.merge(&more.set);
             }
         }
-        for (job, Latencies { directions, set }) in &told {
+        for (job, did) in &told {
             sink.event(&Event::JobInterval {
                 index: self.index,
                 job: *job,
-                directions,
-                set,
+                directions: &did.directions,
+                set: &did.set,
             });
         }
     }
@@ -198,12 +212,12 @@ impl Collector {
             }
             // Intervals are counted from the measurement's start both ways: the first of a warm-up may be a shorter one.
             let from = end.saturating_sub(INTERVAL).max(self.times.start);
-            let Latencies { directions, set } = self.intervals.remove(&end).unwrap_or_default();
+            let shown = self.intervals.remove(&end).unwrap_or_default();
             let interval = IntervalStats {
                 at: end.saturating_sub(self.times.start),
                 length: end.saturating_sub(from),
-                directions,
-                set,
+                directions: shown.directions,
+                set: shown.set,
             };
             let phase = if end > self.times.origin {
                 Phase::Measure
@@ -211,23 +225,28 @@ impl Collector {
                 Phase::Warmup
             };
             self.tell_jobs(end, sink);
-            self.emit(phase, &interval, sink);
+            self.emit(phase, &interval, shown.sync.as_ref(), sink);
             if phase == Phase::Measure {
                 let IntervalStats {
                     directions, set, ..
                 } = interval;
-                self.keep(end, Latencies { directions, set });
+                let shown = Latencies {
+                    directions,
+                    sync: None,
+                    set,
+                };
+                self.keep(end, shown);
             }
         }
     }
 
     /// Keeps what was measured in the second that ends at `end`.
-    fn keep(&mut self, end: Nanos, directions: Latencies) {
+    fn keep(&mut self, end: Nanos, shown: Latencies) {
         if end <= self.times.origin {
             return;
         }
         let key = self.end_of_kept(end);
-        add_latencies(self.kept.entry(key).or_default(), directions);
+        add_latencies(self.kept.entry(key).or_default(), shown.kept());
         if self.kept.len() > MOST {
             self.step = self.step * 2;
             for (end, directions) in std::mem::take(&mut self.kept) {
@@ -243,7 +262,19 @@ impl Collector {
         self.times.origin + self.step * steps.div_ceil(self.step.get())
     }
 
-    fn emit(&self, phase: Phase, interval: &IntervalStats, sink: &mut dyn EventSink) {
+    fn emit(
+        &self,
+        phase: Phase,
+        interval: &IntervalStats,
+        syncs: Option<&OpStats>,
+        sink: &mut dyn EventSink,
+    ) {
+        if let Some(stats) = syncs {
+            sink.event(&Event::Syncs {
+                index: self.index,
+                stats,
+            });
+        }
         sink.event(&Event::Interval {
             index: self.index,
             phase,
@@ -253,7 +284,10 @@ impl Collector {
 
     /// Tells what came of seconds that were told without it.
     fn tell_late(&mut self, sink: &mut dyn EventSink) {
-        for (end, Latencies { directions, set }) in std::mem::take(&mut self.late) {
+        for (end, late) in std::mem::take(&mut self.late) {
+            let Latencies {
+                directions, set, ..
+            } = late;
             let interval = IntervalStats {
                 at: end.saturating_sub(self.times.start),
                 length: INTERVAL,
@@ -339,7 +373,7 @@ impl Collector {
         };
         if last.length > Nanos::ZERO {
             self.tell_jobs(Nanos::MAX, sink);
-            self.emit(Phase::Measure, &last, sink);
+            self.emit(Phase::Measure, &last, rest.sync.as_ref(), sink);
         }
     }
 
@@ -349,7 +383,9 @@ impl Collector {
             let whole = from + self.step;
             let at = if whole + SHORTEST < end { whole } else { end };
             let kept = self.kept.remove(&(self.times.start + whole));
-            let Latencies { directions, set } = kept.unwrap_or_default();
+            let Latencies {
+                directions, set, ..
+            } = kept.unwrap_or_default();
             result.intervals.push(IntervalStats {
                 at,
                 length: at.saturating_sub(from),
@@ -368,12 +404,12 @@ impl Collector {
     }
 }
 
-/// What is kept of an interval: neither response times nor the two parts of latency.
-fn only_latency(stats: &OpStats) -> OpStats {
+/// Without the two parts of latency.
+fn undivided(stats: &OpStats) -> OpStats {
     OpStats {
         bytes: stats.bytes,
         latency: stats.latency.clone(),
-        response: None,
+        response: stats.response.clone(),
         submit: None,
         complete: None,
     }
@@ -381,6 +417,7 @@ fn only_latency(stats: &OpStats) -> OpStats {
 
 fn add_latencies(mine: &mut Latencies, theirs: Latencies) {
     add_directions(&mut mine.directions, theirs.directions);
+    merge_one(&mut mine.sync, theirs.sync.as_ref());
     mine.set.merge(&theirs.set);
 }
 
@@ -567,6 +604,53 @@ mod tests {
         assert_eq!(kept, [(1000, 21), (1000, 30), (250, 5)]);
         let total = result.workers[0].directions[0].as_ref().unwrap();
         assert_eq!(total.ios(), 56);
+    }
+
+    /// Counts of response times of reads, and of syncs, each second.
+    #[derive(Default)]
+    struct BesideTold(Vec<u64>, Vec<u64>);
+
+    impl EventSink for BesideTold {
+        fn event(&mut self, event: &Event<'_>) {
+            match event {
+                Event::Interval { interval, .. } => {
+                    let reads = interval.directions[0].as_ref();
+                    let response = reads.and_then(|reads| reads.response.as_ref());
+                    self.0
+                        .push(response.map_or(0, fathom_stats::Histogram::count));
+                }
+                Event::Syncs { stats, .. } => self.1.push(stats.ios()),
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn response_times_and_syncs_are_told_and_not_kept() {
+        let mut collector = collector(Nanos::ZERO);
+        let mut told = BesideTold::default();
+        for (second, count) in [(1, 4), (2, 3)] {
+            let mut set = set(Nanos::from_secs(second), Phase::Measure, count);
+            let response = &mut set.directions[0].as_mut().unwrap().response;
+            let response = response.get_or_insert_default();
+            response.record_many(70_000, count);
+            let sync = set.sync.get_or_insert_with(|| OpStats::new(false, false));
+            sync.latency.record_many(90_000, count + 10);
+            collector.add(&set);
+        }
+        collector.show(START + Nanos::from_millis(1100), &mut told);
+        let mut result = result(Nanos::from_secs(2), Nanos::ZERO);
+        collector.finish(&mut result, &mut told);
+        assert_eq!((told.0, told.1), (vec![4, 3], vec![14, 13]));
+        let kept = result.intervals.iter().map(|interval| {
+            let reads = interval.directions[0].as_ref().unwrap();
+            (reads.ios(), reads.response.is_some())
+        });
+        assert_eq!(kept.collect::<Vec<_>>(), [(4, false), (3, false)]);
+        let total = &result.workers[0];
+        let response = total.directions[0].as_ref().unwrap().response.as_ref();
+        assert_eq!(response.map(fathom_stats::Histogram::count), Some(7));
+        assert_eq!(total.sync.as_ref().map(OpStats::ios), Some(27));
     }
 
     #[derive(Default)]

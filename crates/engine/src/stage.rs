@@ -672,6 +672,9 @@ impl StageRun<'_> {
 
     /// Tells of I/Os that failed, and of workers that ended by themselves.
     fn tell_failed(&self, order: &Order<'_>, sink: &mut dyn EventSink) {
+        if let Some(count) = self.tolerance.take_more_failed() {
+            sink.event(&Event::MoreFailed { count });
+        }
         for failure in &self.tolerance.take_untold() {
             sink.event(&Event::IoFailed {
                 index: self.index,

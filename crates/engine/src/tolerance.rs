@@ -16,8 +16,10 @@ use crate::{ErrorPolicy, RunOptions};
 #[derive(Debug)]
 pub(crate) struct Tolerance {
     policy: ErrorPolicy,
-    /// Those counted against a limit, where there is one.
+    /// Those that are not ignored; they are counted against a limit, where there is one.
     failed: AtomicU64,
+    /// How many of those the control thread has told of.
+    told: AtomicU64,
     /// Those that may yet be told.
     to_tell: AtomicU64,
     /// Those that the control thread has yet to tell.
@@ -29,6 +31,7 @@ impl Tolerance {
         Self {
             policy: options.on_error,
             failed: AtomicU64::new(0),
+            told: AtomicU64::new(0),
             to_tell: AtomicU64::new(options.tell_failures),
             untold: Mutex::new(Vec::new()),
         }
@@ -56,13 +59,18 @@ impl Tolerance {
 
     /// Counts a failed I/O, and says whether its worker goes on.
     pub(crate) fn survives_another(&self) -> bool {
+        let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
         match self.policy {
             ErrorPolicy::Stop | ErrorPolicy::EndWorker => false,
             ErrorPolicy::Continue => true,
-            ErrorPolicy::StopAt(limit) => {
-                self.failed.fetch_add(1, Ordering::Relaxed) + 1 < limit.get()
-            }
+            ErrorPolicy::StopAt(limit) => failed < limit.get(),
         }
+    }
+
+    /// How many have failed so far, where those are more than when this was last asked.
+    pub(crate) fn take_more_failed(&self) -> Option<u64> {
+        let failed = self.failed.load(Ordering::Relaxed);
+        (self.told.swap(failed, Ordering::Relaxed) < failed).then_some(failed)
     }
 
     /// Whether a worker whose I/O failed ends by itself, and not the run with it.
@@ -84,6 +92,8 @@ mod tests {
         };
         let tolerance = Tolerance::new(&options);
         assert_eq!([(); 4].map(|()| tolerance.survives_another()), survived);
+        assert_eq!(tolerance.take_more_failed(), Some(4));
+        assert_eq!(tolerance.take_more_failed(), None);
     }
 
     #[test]

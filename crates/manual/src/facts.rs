@@ -113,7 +113,7 @@ pub const EXIT_CODES: [Fact; 10] = [
 ];
 
 /// Variables that are read.
-pub const ENVIRONMENT: [Fact; 8] = [
+pub const ENVIRONMENT: [Fact; 9] = [
     fact(
         "FATHOM_DESTROY_DATA",
         &ON_REAL_STORAGE,
@@ -149,6 +149,11 @@ pub const ENVIRONMENT: [Fact; 8] = [
         &[],
         "The first that is set says what the screen can show: without UTF-8 in it, text for people is ASCII (us, +-, x), but for \
          letters of names. None set: UTF-8.",
+    ),
+    fact(
+        "TERM",
+        &["run", "replay", "predict"],
+        "Where it is not set, empty or dumb, progress on a terminal is one line in place of a panel.",
     ),
     fact(
         "NO_COLOR",

@@ -83,7 +83,7 @@ pub enum Event<'a> {
         index: usize,
         /// Whether it is measured.
         phase: Phase,
-        /// What happened in it.
+        /// What happened in it; a real run tells response times too.
         interval: &'a IntervalStats,
     },
     /// What a worker did in a measured second that was told without it: it was late to tell, on busy processors.
@@ -92,6 +92,19 @@ pub enum Event<'a> {
         index: usize,
         /// The second by its end, with what comes on top.
         interval: &'a IntervalStats,
+    },
+    /// What was made durable in the second that the next `Interval` tells of. Real runs alone, where a job counts it.
+    Syncs {
+        /// Index as in `StageStarted`.
+        index: usize,
+        /// `fsync` and `fdatasync` of all workers.
+        stats: &'a OpStats,
+    },
+    /// More I/Os have failed, or operations on file sets; told soon after, however many did at once. Those that a job ignores
+    /// are not among them.
+    MoreFailed {
+        /// All of the run so far.
+        count: u64,
     },
     /// A worker tells of its I/O, as its job asks for.
     IoLog {

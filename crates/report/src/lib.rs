@@ -2,12 +2,15 @@
 //!
 //! Invariant: a record (or an event, or a need) goes in, text comes out; nothing here knows the engine or prints.
 
+mod cells;
 mod compare;
+mod course;
 mod csv;
 mod format;
 mod html;
 mod lines;
 mod need;
+mod panel;
 mod parts;
 mod plot;
 mod progress;
@@ -17,6 +20,7 @@ mod runs_table;
 mod summary;
 mod usage;
 
+pub use cells::columns_of;
 pub use compare::{
     Basis, Change, Comparison, Figure, Point, Threshold, ThresholdError, Worse, failure_line,
 };
@@ -26,6 +30,7 @@ pub use html::{
 };
 pub use lines::{Lines, Width, notices};
 pub use need::{Line, Met, NeedBeside, NothingOfIt, Outcome, Part};
+pub use panel::{Panel, Room};
 pub use progress::{Progress, layout_line};
 pub use record_csv::record_csv;
 pub use runs_table::{RunRow, runs_table};

@@ -1,16 +1,15 @@
 //! The line shown while a run goes.
 
 use fathom_record::{Event, IntervalStats, Phase};
-use fathom_units::{Bytes, Nanos, per_second};
+use fathom_units::{Bytes, per_second};
 
+use crate::course::{Course, all_directions, phase_name};
 use crate::format::{mebibytes, on_one_line, plain, rate, short_time, shortened};
 
 /// Turns events into lines: one a second, and one for each thing a user should know at once.
 #[derive(Debug, Clone, Default)]
 pub struct Progress {
-    stage: String,
-    position: (usize, usize),
-    expected: Option<Nanos>,
+    course: Course,
 }
 
 impl Progress {
@@ -22,6 +21,7 @@ impl Progress {
     /// The line that `event` calls for, if any, without its end. What changes every second is no wider than `width`: the
     /// stage's name gives way to the figures.
     pub fn line(&mut self, event: &Event<'_>, width: usize) -> Option<String> {
+        self.course.event(event);
         match event {
             Event::Layout { path, done, total } => {
                 let rest = layout_line("", *done, *total).chars().count();
@@ -29,25 +29,17 @@ impl Progress {
                 let line = on_one_line(&layout_line(&path, *done, *total));
                 Some(cut(&line, width))
             }
-            Event::StageStarted {
-                index,
-                count,
-                name,
-                expected,
-            } => {
-                (*name).clone_into(&mut self.stage);
-                self.position = (index + 1, *count);
-                self.expected = *expected;
-                None
-            }
             Event::Interval {
                 phase, interval, ..
             } => Some(self.interval_line(*phase, interval, width)),
             Event::Note { text } => Some(plain(&format!("note: {text}"))),
             Event::WrongData { text } | Event::JobFailed { text } => Some(plain(text)),
-            Event::StageFinished { .. }
+            Event::StageStarted { .. }
+            | Event::StageFinished { .. }
             | Event::IoLog { .. }
             | Event::JobInterval { .. }
+            | Event::Syncs { .. }
+            | Event::MoreFailed { .. }
             | Event::IoFailed { .. }
             | Event::IntervalLate { .. }
             | Event::Snapshot { .. } => None,
@@ -55,24 +47,7 @@ impl Progress {
     }
 
     fn interval_line(&self, phase: Phase, interval: &IntervalStats, width: usize) -> String {
-        let phase = match phase {
-            Phase::Layout => "layout",
-            Phase::Warmup => "warm-up",
-            Phase::Measure => "measure",
-        };
-        let (position, count) = self.position;
-        let elapsed = clock(interval.at);
-        let expected = self
-            .expected
-            .map_or(String::new(), |expected| format!("/{}", clock(expected)));
-        let mut all: Option<fathom_record::OpStats> = None;
-        for stats in interval.directions.iter().flatten() {
-            match &mut all {
-                Some(all) => all.merge(stats),
-                None => all = Some(stats.clone()),
-            }
-        }
-        let figures = all.map_or("no I/O yet".to_owned(), |all| {
+        let figures = all_directions(interval).map_or("no I/O yet".to_owned(), |all| {
             let rates = format!(
                 "{} IOPS  {} MiB/s",
                 rate(per_second(all.ios(), interval.length)),
@@ -88,10 +63,11 @@ impl Progress {
                 short_time(all.latency.percentile(99.0)),
             )
         });
-        let head = format!("[{position}/{count}] ");
-        let tail = format!(" {phase} {elapsed}{expected}  {figures}");
+        let head = format!("[{}/{}] ", self.course.number, self.course.count);
+        let times = self.course.times(interval.at, "/");
+        let tail = format!(" {} {times}  {figures}", phase_name(phase));
         let rest = head.chars().count() + tail.chars().count();
-        let stage = shortened(&self.stage, width.saturating_sub(rest).max(1));
+        let stage = shortened(&self.course.stage, width.saturating_sub(rest).max(1));
         let line = format!("{head}{stage}{tail}");
         // A name from a workload must not steer the terminal.
         cut(&on_one_line(&line), width)
@@ -113,24 +89,11 @@ pub fn layout_line(path: &str, done: Bytes, total: Bytes) -> String {
     format!("writing {path}: {done} of {total} ({percent} %)")
 }
 
-fn clock(time: Nanos) -> String {
-    let seconds = (time.get() + 500_000_000) / 1_000_000_000;
-    if seconds < 3600 {
-        format!("{:02}:{:02}", seconds / 60, seconds % 60)
-    } else {
-        format!(
-            "{}:{:02}:{:02}",
-            seconds / 3600,
-            seconds / 60 % 60,
-            seconds % 60
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use fathom_record::OpStats;
+    use fathom_units::Nanos;
 
     #[test]
     fn a_second_is_one_line() {

@@ -280,8 +280,13 @@ impl EventSink for RunWriter {
             Event::JobFailed { text } => {
                 self.line(&json!({"event": "job-failed", "text": text}));
             }
-            // Logs are written where the job asked for them; a snapshot is what the intervals add up to.
-            Event::IoLog { .. } | Event::JobInterval { .. } | Event::Snapshot { .. } => {}
+            // Logs are written where the job asked for them; a snapshot is what the intervals add up to. Syncs and failures are
+            // in what a stage comes to.
+            Event::IoLog { .. }
+            | Event::JobInterval { .. }
+            | Event::Syncs { .. }
+            | Event::MoreFailed { .. }
+            | Event::Snapshot { .. } => {}
             Event::StageFinished { index, record } => {
                 let whole = serde_json::to_value(record).unwrap_or_default();
                 self.line(&json!({"event": "stage-finished", "index": index, "record": whole}));

@@ -73,11 +73,16 @@ impl Characters {
                     letters.next_if_eq(&' ');
                 }
                 '…' => ascii.push_str(cut),
-                '–' | '—' | '−' => ascii.push('-'),
+                '–' | '—' | '−' | '░' => ascii.push('-'),
                 '→' => ascii.push_str("->"),
                 '≤' => ascii.push_str("<="),
                 '≥' => ascii.push_str(">="),
                 '\u{fffd}' => ascii.push('?'),
+                // Charts and bars, a character for each.
+                '▁' | '▂' => ascii.push('.'),
+                '▃' | '▄' => ascii.push(':'),
+                '▅' | '▆' => ascii.push('|'),
+                '▇' | '█' => ascii.push('#'),
                 other => ascii.push(other),
             }
         }
@@ -137,5 +142,10 @@ mod tests {
         let ascii = Characters::Ascii.line(line);
         assert_eq!(ascii, "[1/5] r~s measure  p99 250us");
         assert_eq!(ascii.chars().count(), line.chars().count());
+        let chart = "p99 1ms  ▁▂▃▄▅▆▇█  ██░░  50 %";
+        assert_eq!(
+            Characters::Ascii.line(chart),
+            "p99 1ms  ..::||##  ##--  50 %"
+        );
     }
 }

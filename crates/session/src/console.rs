@@ -35,6 +35,17 @@ pub trait Console: Sync {
     /// Columns of standard error's terminal that a line may use.
     fn columns(&self) -> Option<usize>;
 
+    /// Columns and rows of standard error's terminal, where what stands can be drawn over in place; `None` where its cursor
+    /// cannot be moved up.
+    fn size(&self) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// Whether standard error's terminal is this program's for now: of what a shell runs behind its prompt it is not.
+    fn is_in_foreground(&self) -> bool {
+        true
+    }
+
     /// Columns that text on standard output may have: fewer than those of a plain terminal where it is a narrower one.
     fn width(&self) -> Width {
         Width::PLAIN

@@ -1,9 +1,12 @@
 //! What is shown on standard error while a run goes.
 
+use fathom_rawio::Clock;
 use fathom_record::{Event, EventSink};
-use fathom_report::Progress;
+use fathom_report::{Panel, Progress};
+use fathom_units::Nanos;
 
 use crate::Console;
+use crate::live::{FRAME, Live};
 
 /// How much is shown while a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,17 +21,18 @@ pub enum Show {
     Nothing,
 }
 
-/// The progress line.
+/// The progress line, or the panel.
 pub struct Screen<'a> {
     progress: Progress,
     show: Show,
     console: &'a dyn Console,
     terminal: bool,
     open_line: usize,
+    live: Option<Live>,
 }
 
 impl<'a> Screen<'a> {
-    /// A screen on standard error.
+    /// A screen on standard error, of the progress line.
     pub fn new(show: Show, console: &'a dyn Console) -> Self {
         Self {
             progress: Progress::new(),
@@ -36,16 +40,64 @@ impl<'a> Screen<'a> {
             console,
             terminal: console.is_terminal(),
             open_line: 0,
+            live: None,
         }
     }
 
-    /// Ends an open line, so that what follows starts a new one.
+    /// The same with `panel` in place of the line, on a terminal that has room for it.
+    #[must_use]
+    pub fn with_panel(mut self, panel: Panel) -> Self {
+        // What takes no longer than a look is not worth a panel.
+        let first = match self.show {
+            Show::Progress => Nanos::ZERO,
+            Show::VirtualProgress => FRAME,
+            Show::Notes | Show::Nothing => return self,
+        };
+        if self.terminal {
+            self.live = Some(Live::new(panel, Clock::now() + first, self.console));
+        }
+        self
+    }
+
+    /// Ends an open line, or takes the panel away, so that what follows starts a new line.
     pub fn close(&mut self) {
+        if let Some(live) = &mut self.live {
+            live.close(self.console);
+        }
+        self.close_line();
+    }
+
+    fn close_line(&mut self) {
         if self.open_line > 0 {
             let blank = " ".repeat(self.open_line);
             self.console.draw(&format!("\r{blank}\r"));
             self.open_line = 0;
         }
+    }
+
+    /// Shows `event` in the panel; false where there is none, or no room for it.
+    fn show_panel(&mut self, event: &Event<'_>) -> bool {
+        let Some(mut live) = self.live.take() else {
+            return false;
+        };
+        let now = Clock::now();
+        let waits = live.take(event, now);
+        let place = (!waits).then(|| live.place(self.console)).flatten();
+        // What is told of a stage is known to both.
+        let line = match event {
+            Event::Interval { .. } | Event::Layout { .. } => None,
+            _ if waits || place.is_some() => self.progress.line(event, usize::MAX),
+            _ => None,
+        };
+        if let Some(place) = place {
+            self.close_line();
+            match line {
+                Some(line) => live.tell(&line, now, place, self.console),
+                None => live.show(now, place, self.console),
+            }
+        }
+        self.live = Some(live);
+        waits || place.is_some()
     }
 }
 
@@ -56,7 +108,7 @@ impl EventSink for Screen<'_> {
             Event::Note { .. } => self.show != Show::Nothing,
             _ => !matches!(self.show, Show::Nothing | Show::Notes),
         };
-        if !is_told {
+        if !is_told || self.show_panel(event) {
             return;
         }
         let is_second = matches!(event, Event::Interval { .. });
@@ -79,7 +131,7 @@ impl EventSink for Screen<'_> {
             self.console.draw(&format!("\r{line}{padding}"));
             self.open_line = width;
         } else {
-            self.close();
+            self.close_line();
             self.console.tell(&line);
         }
     }

@@ -6,6 +6,7 @@ use fathom_record::{
     TargetFacts, ToolRecord, compressible_note, resolved_workload, run_checks, stage_record,
     sweep_record, verdict,
 };
+use fathom_report::Panel;
 use fathom_runs::{RunStart, RunWriter, Store, StoreError, environment};
 use fathom_units::Nanos;
 use fathom_workload::native;
@@ -77,6 +78,13 @@ impl Start {
             environment: environment_of(kind),
             ahead_of_wall: fathom_rawio::ahead_of_wall_clock(),
         }
+    }
+
+    /// What a panel tells of it while it goes.
+    pub fn panel(&self, input: &Input) -> Panel {
+        let stages = input.workload.stages.iter();
+        let repeats = stages.map(|stage| stage.repeats.max(1)).collect();
+        Panel::new(self.kind, &self.title, repeats)
     }
 
     /// The run's folder; a store that cannot be used is told and does without.

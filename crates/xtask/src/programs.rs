@@ -53,6 +53,7 @@ const SIDE_BY_SIDE: &[(&str, &str)] = &[
     ("emit", "scripts"),
     ("cli", "observe_import"),
     ("cli", "ui"),
+    ("cli", "screen"),
     ("cluster", "refusals"),
     ("cli", "fio_traces"),
     ("cli", "fio_directories"),

@@ -140,6 +140,8 @@ impl EventSink for Told {
             Event::StageFinished { .. }
             | Event::IoLog { .. }
             | Event::JobInterval { .. }
+            | Event::Syncs { .. }
+            | Event::MoreFailed { .. }
             | Event::IoFailed { .. }
             | Event::IntervalLate { .. }
             | Event::Snapshot { .. } => {}

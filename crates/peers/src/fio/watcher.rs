@@ -238,7 +238,11 @@ impl EventSink for Watcher<'_> {
                 self.screen.event(event);
             }
             Event::StageFinished { index, .. } => self.tell_saved(*index, true),
-            Event::JobInterval { .. } | Event::IntervalLate { .. } | Event::IoFailed { .. } => {}
+            Event::JobInterval { .. }
+            | Event::Syncs { .. }
+            | Event::MoreFailed { .. }
+            | Event::IntervalLate { .. }
+            | Event::IoFailed { .. } => {}
         }
     }
 }
