@@ -5,16 +5,17 @@ use std::path::Path;
 
 use fathom_calibrate::{CalibrateError, Calibration, Fit, Task};
 use fathom_catalog::Catalog;
-use fathom_engine::StopFlag;
 use fathom_record::RunKind;
 use fathom_session::{Code, Console as _, Failure, NewFile, map_paths, named_record};
 use fathom_workload::native;
 
 use crate::args::CalibrateArgs;
+use crate::finish::stopped_by_signals;
 use crate::predict::read_design;
 
 /// Fits, writes the new design, and shows what was fitted.
 pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
+    let stop = stopped_by_signals()?;
     // The fit takes a while; what would refuse its result is told first.
     let output = NewFile::at(&args.output)?;
     let (design_name, design) = read_design(&args.on)?;
@@ -37,9 +38,6 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Code, Failure> {
     }
     let mut workload = native::from_json(&record.workload, "the record's workload")?;
     map_paths(&args.maps, &mut workload)?;
-    let stop = StopFlag::new();
-    stop.install_signal_handlers()
-        .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let task = Task {
         record: &record,
         workload: &workload,

@@ -39,6 +39,14 @@ pub fn shown<'a>(
     Shown::new(screen, view)
 }
 
+/// A flag that signals raise.
+pub fn stopped_by_signals() -> Result<StopFlag, Failure> {
+    let stop = StopFlag::new();
+    stop.install_signal_handlers()
+        .map_err(|error| Failure::new(Code::Unexpected, error))?;
+    Ok(stop)
+}
+
 /// Prints the record as `output` asks, or ends the peer's view; stores it, lays it beside the need, and says how the program
 /// ends.
 pub fn finish(

@@ -78,7 +78,8 @@ fn act() -> ExitCode {
         }
         Verb::Observe(args) => fathom_observe::run(&args, &TERMINAL),
         Verb::Profile(args) => profile::profile(&args.action),
-        Verb::Plan(args) => fathom_emit::plan(&args, &TERMINAL),
+        Verb::Plan(args) => finish::stopped_by_signals()
+            .and_then(|stop| fathom_emit::plan(&args, &TERMINAL, &|| stop.is_requested())),
         Verb::Probe(args) => args.probe(&TERMINAL),
         Verb::Catalog(args) => lookups::catalog(&args.action),
         Verb::Runs => lookups::runs(),

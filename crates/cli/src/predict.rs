@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use fathom_catalog::Catalog;
-use fathom_engine::StopFlag;
 use fathom_model::Design;
 use fathom_peers::Enough;
 use fathom_record::{EventSink, RunKind};
@@ -14,7 +13,7 @@ use fathom_session::{
 use fathom_sim::{PredictError, Prediction, Replay, predict as simulate};
 
 use crate::args::PredictArgs;
-use crate::finish::{finish, shown, tell_decisions, view};
+use crate::finish::{finish, shown, stopped_by_signals, tell_decisions, view};
 use crate::terminal::TERMINAL;
 
 /// Name and text of a design file.
@@ -82,9 +81,7 @@ fn simulated(
         crate::print(&fathom_workload::native::write_named(&input.workload));
         return Ok(Code::Success);
     }
-    let stop = StopFlag::new();
-    stop.install_signal_handlers()
-        .map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let stop = stopped_by_signals()?;
     let mut start = Start::now(input, Some((&file_name(&args.on), text)));
     let view = view(&args.output, input, RunKind::Predict, &stop)?;
     let mut shown = shown((args.output.show_virtual(), view), &start, input);

@@ -1,6 +1,6 @@
 //! `fathom run` and `fathom replay`: a workload on real storage.
 
-use fathom_engine::{RunOptions, StopFlag};
+use fathom_engine::RunOptions;
 use fathom_peers::Enough;
 use fathom_record::RunKind;
 use fathom_session::{
@@ -9,7 +9,7 @@ use fathom_session::{
 };
 
 use crate::args::RunArgs;
-use crate::finish::{finish, shown, tell_decisions, view};
+use crate::finish::{finish, shown, stopped_by_signals, tell_decisions, view};
 use crate::terminal::TERMINAL;
 
 /// What is carried out, and how.
@@ -78,9 +78,7 @@ fn carry_out(asked: Asked<'_>) -> Result<Code, Failure> {
         return Ok(Code::Success);
     }
     input.make_folders()?;
-    let stop = StopFlag::new();
-    stop.install_signal_handlers()
-        .map_err(|error| Failure::new(Code::Unexpected, error))?;
+    let stop = stopped_by_signals()?;
     // A run that is refused leaves no folder.
     fathom_engine::preflight(&input.workload, &options)
         .map_err(|error| input.engine_failure(&error))?;

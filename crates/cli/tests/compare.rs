@@ -197,3 +197,36 @@ fn a_run_stands_beside_a_prediction() {
         assert!(joined.contains(part), "`{part}` is not in\n{text}");
     }
 }
+
+/// Predictions that differ in their seed alone differ by chance; their repeats tell how much chance makes of them. At 95 %
+/// one pair of twenty may be called different.
+#[test]
+fn another_seed_is_within_the_noise_of_the_repeats() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let design = design(home, "d.design.toml", 20_000);
+    let predicted = |seed: u32| {
+        let text = format!(
+            "seed = {seed}\n[[stage]]\nname = \"s\"\nrepeats = 5\nmeasure = \"1s\"\n[[stage.job]]\nname = \"j\"\n\
+             target = {{ path = \"/mnt/d/f\", size = \"1GiB\" }}\nmix = \"read\"\nblock = \"8KiB\"\ndepth = 8\n"
+        );
+        let (workload, record) = (format!("{seed}.workload.toml"), format!("{seed}.json"));
+        std::fs::write(home.join(&workload), text).unwrap();
+        let words = ["predict", "-q", "--no-record", "--json", "--on", &design];
+        let (json, _) = expect_code(home, &[&words[..], &[&workload]].concat(), 0);
+        std::fs::write(home.join(&record), json).unwrap();
+        record
+    };
+    let is_different = |pair: &u32| {
+        let [one, other] = [2 * pair, 2 * pair + 1].map(predicted);
+        let (json, _) = expect_code(home, &["compare", "--json", &one, &other], 0);
+        let compared: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let iops = &compared["groups"][0]["figures"][0];
+        assert_eq!(iops["figure"], "iops", "{json}");
+        let change = &iops["changes"][0];
+        assert_eq!(change["judged_by"], "repeats", "{json}");
+        change["more_than_noise"].as_bool().unwrap()
+    };
+    let different = (1..=20).filter(is_different).count();
+    assert!(different <= 2, "{different} of 20");
+}

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fathom_catalog::{Catalog, Era};
-use fathom_planner::{Family, MOST_MACHINES, Offer, Prices, Prove, Request, nearest_product};
+use fathom_planner::{
+    Family, MOST_MACHINES, Offer, PlanError, Prices, Prove, Request, nearest_product, plan_until,
+};
 use fathom_profile::{Level, Profile};
 use fathom_session::{
     Code, Console, Failure, NewFile, one_of, read_text, tell_warnings, whole_number,
@@ -93,8 +95,16 @@ Example:
   fathom predict --on shop.design.toml shop.workload.toml
   fathom plan shop.profile.toml --series DSv2 --emit az --emit-to shop.sh";
 
-/// Plans, prints the plan or a script of it, and writes the files that were asked for.
-pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
+/// Plans, prints the plan or a script of it, and writes the files that were asked for. `stop` is asked now and then.
+///
+/// # Errors
+/// An input or option that is refused, a file that cannot be written; [`Code::Interrupted`] where `stop` said so before the
+/// plan was made, with nothing printed and nothing written.
+pub fn plan(
+    args: &PlanArgs,
+    console: &dyn Console,
+    stop: &dyn Fn() -> bool,
+) -> Result<Code, Failure> {
     let (text, name) = (
         read_text("", &args.profile)?,
         args.profile.display().to_string(),
@@ -113,8 +123,11 @@ pub fn plan(args: &PlanArgs, console: &dyn Console) -> Result<Code, Failure> {
     tell_unknown_items(prices.as_ref(), console);
     let request = request(args)?;
     look_at_outputs(args)?;
-    let planned = fathom_planner::plan(&profile, &request, prices, Catalog::builtin());
-    let planned = planned.map_err(|error| Failure::new(Code::Input, error))?;
+    let planned = plan_until(&profile, &request, prices, (Catalog::builtin(), stop));
+    let planned = planned.map_err(|error| match error {
+        PlanError::Stopped => Failure::new(Code::Interrupted, error),
+        other => Failure::new(Code::Input, other),
+    })?;
     if planned.offers.is_empty() {
         console.show(&planned.to_text(console.width()));
         return Ok(Code::Check);

@@ -77,6 +77,9 @@ pub fn of_volume(
     let mut found: Vec<(Disks, Cost)> = Vec::new();
     let mut slow: Option<Slow> = None;
     for (choose, on_demand) in disks_of(vm, request, terms.catalog) {
+        if part.left_out.contains(&choose.kind().name()) {
+            continue;
+        }
         for caching in cachings(part, vm, &choose, terms.catalog) {
             for disks in enough(part, vm, (&choose, on_demand), caching, terms) {
                 let storage = Storage::Disks(disks.clone());

@@ -1,6 +1,7 @@
 //! What would have to change for a limit to grow.
 
-use fathom_catalog::{Catalog, Limits, Sold, VmSize};
+use fathom_catalog::{Catalog, Disk, Limits, Sold, VmSize};
+use fathom_model::figures;
 use fathom_units::{BytesPerSec, Iops, group_digits};
 
 use crate::candidate::{Choice, Disks};
@@ -8,31 +9,85 @@ use crate::limits::Meter;
 use crate::line::Unit;
 use crate::network::{NfsVolumes, SmbShares};
 
-/// More of a machine's disks.
-pub fn disks(disks: &Disks, vm: &VmSize) -> String {
-    let more = match disks.kind {
-        Choice::Named(_) => "a larger disk",
-        Choice::Set { .. } => "more IOPS, bandwidth or space bought for each disk",
+/// More of what disks of one machine give; `free` slots of it are taken by no disk yet.
+pub fn disks(disks: &Disks, (vm, free): (&VmSize, u32), unit: Unit, catalog: &Catalog) -> String {
+    let larger = match disks.kind {
+        Choice::Named(disk) => larger_disk(disk, vm, unit, catalog),
+        Choice::Set { .. } => may_have_more(&disks.kind, unit, catalog)
+            .then(|| format!("{} bought for each disk", bought(unit))),
     };
-    if disks.count < vm.max_data_disks {
-        format!(
-            "{} disks in place of {}, or {more}",
-            disks.count + 1,
-            disks.count
-        )
-    } else {
-        format!("{more}, or a machine that takes more than {}", disks.count)
+    let more = disks.count + 1;
+    match (free, larger) {
+        (1.., Some(larger)) => format!("{more} disks in place of {}, or {larger}", disks.count),
+        (1.., None) => format!("{more} disks in place of {}", disks.count),
+        (0, Some(larger)) => format!("{larger}, or a machine that takes more disks"),
+        (0, None) => "a machine that takes more disks".to_owned(),
     }
 }
 
-/// More of a volume over NFS.
-pub fn quota(volumes: &NfsVolumes, catalog: &Catalog) -> String {
-    let rules = catalog.netapp_volume();
-    let fastest = if volumes.large {
-        rules.large_max_bandwidth
-    } else {
-        rules.max_bandwidth
+/// The smallest disk of the same product that gives more of a unit.
+fn larger_disk(own: &Disk, vm: &VmSize, unit: Unit, catalog: &Catalog) -> Option<String> {
+    let gives = |disk: &'static Disk| match unit {
+        Unit::Iops => Choice::Named(disk).iops(vm),
+        Unit::Capacity => disk.size.get(),
+        _ => Choice::Named(disk).bandwidth(),
     };
+    let own = catalog.disk(vm.era, own.name).ok()?;
+    let names = catalog.disks().iter().map(|disk| disk.name);
+    let alike = names.filter_map(|name| catalog.disk(vm.era, name).ok());
+    let alike = alike.filter(|disk| disk.kind == own.kind && gives(disk) > gives(own));
+    let next = alike.min_by_key(|disk| (gives(disk), disk.size))?;
+    Some(format!("{} in place of {}", next.name, own.name))
+}
+
+/// Whether a disk whose limits the buyer sets is sold with more of a unit, the largest that there is.
+fn may_have_more(disk: &Choice, unit: Unit, catalog: &Catalog) -> bool {
+    let Choice::Set {
+        kind,
+        size,
+        iops,
+        bandwidth,
+        ..
+    } = disk
+    else {
+        return false;
+    };
+    let mut rows = catalog.adjustable_disks().iter();
+    let row = rows.find(|row| row.kind == *kind);
+    row.is_some_and(|row| {
+        let most_iops = figures::most_iops(row, row.max_size);
+        match unit {
+            Unit::Iops => *iops < most_iops,
+            Unit::Capacity => *size < row.max_size,
+            _ => *bandwidth < figures::most_bandwidth(row, most_iops),
+        }
+    })
+}
+
+/// What is bought more of.
+const fn bought(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Iops => "more IOPS",
+        Unit::Capacity => "more space",
+        _ => "more bandwidth",
+    }
+}
+
+/// More of what a volume over NFS gives.
+pub fn quota(volumes: &NfsVolumes, unit: Unit, catalog: &Catalog) -> String {
+    let rules = catalog.netapp_volume();
+    let (largest, fastest) = if volumes.large {
+        (rules.large_max_size, rules.large_max_bandwidth)
+    } else {
+        (rules.max_size, rules.max_bandwidth)
+    };
+    if unit == Unit::Capacity {
+        return if volumes.quota < largest {
+            format!("a larger quota, up to {largest}")
+        } else {
+            format!("another volume, since one holds {largest} at most")
+        };
+    }
     if volumes.bandwidth >= fastest {
         let mib = group_digits(fastest.get() >> 20);
         return format!("another volume, since one does {mib} MiB/s at most");
@@ -56,18 +111,38 @@ pub fn slots(volumes: &NfsVolumes, catalog: &Catalog) -> String {
     }
 }
 
-/// More of a share.
-pub fn share(shares: &SmbShares) -> String {
-    let what = match shares.model.sold {
-        Sold::BySize => "a larger share",
-        Sold::AsBought => "more IOPS, bandwidth or space bought",
-        Sold::AsUsed => return "another share in a storage account of its own".to_owned(),
+/// More of what a share gives.
+pub fn share(shares: &SmbShares, unit: Unit) -> String {
+    const ANOTHER: &str = "another share in a storage account of its own";
+    let model = shares.model;
+    let (own, most, told) = match unit {
+        Unit::Iops => {
+            let most = model.max_iops;
+            (shares.iops.get(), most.get(), most.to_string())
+        }
+        Unit::Capacity => {
+            let most = model.max_size;
+            (shares.size.get(), most.get(), most.to_string())
+        }
+        // What is written has a limit that grows with nothing.
+        Unit::BinaryBandwidthWritten => return ANOTHER.to_owned(),
+        _ => {
+            let most = model.max_mibps;
+            let told = format!("{} MiB/s", group_digits(most));
+            (shares.bandwidth.get() >> 20, most, told)
+        }
     };
-    format!(
-        "{what}, up to {} and {} MiB/s; then another share",
-        shares.model.max_iops,
-        group_digits(shares.model.max_mibps)
-    )
+    let what = match (model.sold, unit) {
+        (Sold::AsBought, unit) => format!("{} bought", bought(unit)),
+        (Sold::AsUsed, Unit::Capacity) => "a larger quota".to_owned(),
+        (Sold::AsUsed, _) => return ANOTHER.to_owned(),
+        (Sold::BySize, _) => "a larger share".to_owned(),
+    };
+    if own < most {
+        format!("{what}, up to {told}; then another share")
+    } else {
+        ANOTHER.to_owned()
+    }
 }
 
 /// More of a machine's channels.

@@ -20,8 +20,10 @@ mod network;
 mod offer;
 mod prices;
 mod proof;
+mod rounds;
 mod ruled_out;
 mod search;
+mod split;
 mod text;
 mod workload;
 
@@ -41,8 +43,10 @@ pub use network::{NfsVolumes, SmbShares};
 pub use offer::{Offer, OnCredits, Proven};
 pub use prices::{Per, Prices};
 pub use proof::{Proof, ProvenVolume, Response};
+pub use rounds::{Basis, Headroom};
 pub use ruled_out::{Rule, RuledOut};
 pub use search::{Found, MOST_MACHINES, search};
+pub use split::ByGoals;
 
 /// Products that are searched together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -308,6 +312,9 @@ pub enum PlanError {
         "`{0}` is no distance\n  hint: say `near`, `far`, or a round trip such as `0.5ms`, of at most 10 s"
     )]
     Distance(String),
+    /// Whoever asked for it has stopped it.
+    #[error("stopped before the plan was complete: nothing is offered, and no file is written")]
+    Stopped,
     /// A design that was offered cannot be read or run: a fault of the planner.
     #[error("a planned design does not hold: {0}")]
     Broken(String),
@@ -336,46 +343,35 @@ pub fn plan(
     prices: Option<Prices>,
     catalog: &'static Catalog,
 ) -> Result<Plan, PlanError> {
+    plan_until(profile, request, prices, (catalog, &|| false))
+}
+
+/// Plans for `profile` unless `stop`, which is asked now and then, says that the plan is not wanted any more.
+///
+/// # Errors
+/// Those of [`plan`], and [`PlanError::Stopped`].
+pub fn plan_until(
+    profile: &Profile,
+    request: &Request,
+    prices: Option<Prices>,
+    (catalog, stop): (&'static Catalog, &dyn Fn() -> bool),
+) -> Result<Plan, PlanError> {
     let need = Need::of(profile, request.level)?;
     let terms = Terms::of(request, catalog)?;
-    let mut budget = offer::Budget::new(request.prove);
-    let mut judged = Judged::default();
-    let mut first: Option<Found> = None;
-    let mut rounds: Vec<Round> = Vec::new();
-    let mut combinations = 0;
-    for (index, headroom) in HEADROOM_PERCENT.into_iter().enumerate() {
-        if index > 0 && (judged.offers.len() >= request.offers || !judged.falls_short) {
-            break;
-        }
-        let mut found = search(&need.raised(headroom), request, prices.as_ref(), catalog)?;
-        combinations += found.judged;
-        let candidates = std::mem::take(&mut found.candidates);
-        first.get_or_insert(found);
-        let round = (headroom, candidates);
-        let context = ((request, &terms), FAILURES_A_ROUND);
-        judged.look_at(&need, &round, context, (&mut budget, catalog))?;
-        rounds.push(round);
-    }
-    // What was passed over for the sake of designs with more headroom has its turn.
-    for round in &rounds {
-        let context = ((request, &terms), usize::MAX);
-        judged.look_at(&need, round, context, (&mut budget, catalog))?;
-    }
-    let found = first.unwrap_or_default();
-    judged.offers.sort_by_key(|offer| offer.cost);
-    let tried = rounds
-        .iter()
-        .filter_map(|(_, candidates)| candidates.first());
-    let tried = tried.map(|(candidate, _)| candidate.machines).max();
+    let judged = rounds::all(&rounds::Asked {
+        need: &need,
+        request,
+        terms: &terms,
+        prices: prices.as_ref(),
+        catalog,
+        stop,
+    })?;
+    let found = judged.first;
+    let headrooms = judged.offers.iter().map(|it| it.headroom.percent);
     Ok(Plan {
-        headroom: judged
-            .offers
-            .iter()
-            .map(|it| it.headroom)
-            .max()
-            .unwrap_or(0),
+        headroom: headrooms.max().unwrap_or(0),
         machines: if judged.offers.is_empty() {
-            tried.unwrap_or(0).max(found.machines)
+            judged.machines.max(found.machines)
         } else {
             found.machines
         },
@@ -384,7 +380,7 @@ pub fn plan(
         unproven: judged.failed,
         untried: judged.untried,
         sizes: found.sizes,
-        combinations,
+        combinations: judged.combinations,
         single: found.single,
         ruled_out: found.ruled_out,
         burst: request.burst,
@@ -392,74 +388,4 @@ pub fn plan(
         round_trip: terms.round_trip,
         prices,
     })
-}
-
-/// The best design of each machine size, planned with so many percent of headroom.
-type Round = (u64, Vec<(Candidate, Cost)>);
-
-/// Designs that may fail their proofs before designs with more headroom are tried.
-const FAILURES_A_ROUND: usize = 6;
-
-/// Headroom that is planned with, one after another, where designs fail their proof and too few are left: stripes whose disks
-/// are wholly used fall short of their sum by a little, and queues that are nearly full miss goals.
-const HEADROOM_PERCENT: [u64; 5] = [0, 5, 10, 20, 40];
-
-/// Candidates that were looked at.
-#[derive(Default)]
-struct Judged {
-    offers: Vec<Offer>,
-    failed: Vec<String>,
-    /// Designs that were looked at.
-    seen: Vec<Candidate>,
-    /// Whether one failed of late.
-    falls_short: bool,
-    /// The most headroom with which one failed.
-    failed_with: Option<u64>,
-    /// Designs that were not proven, while others with as much headroom failed.
-    untried: usize,
-}
-
-impl Judged {
-    /// Explains and proves candidates until there are enough offers, one of each machine size.
-    fn look_at(
-        &mut self,
-        need: &Need,
-        (headroom, candidates): &Round,
-        (context, most_failures): ((&Request, &Terms<'_>), usize),
-        (budget, catalog): (&mut offer::Budget, &'static Catalog),
-    ) -> Result<(), PlanError> {
-        let failed_before = self.failed.len();
-        self.falls_short = false;
-        for (candidate, cost) in candidates {
-            let failures = self.failed.len() - failed_before;
-            if self.offers.len() >= context.0.offers || failures >= most_failures {
-                break;
-            }
-            let is_offered = |offer: &Offer| offer.candidate.vm == candidate.vm;
-            if self.offers.iter().any(is_offered) {
-                continue;
-            }
-            if self.seen.contains(candidate) {
-                // It has failed, and fails again.
-                self.falls_short = true;
-                continue;
-            }
-            self.seen.push(candidate.clone());
-            let priced = (candidate.clone(), *cost);
-            let mut offer = Offer::new(need, priced, context, (&mut *budget, catalog))?;
-            offer.headroom = *headroom;
-            let is_proven = offer.proof.proof().is_some();
-            match offer.proof.proof().and_then(Proof::failure) {
-                // What is like designs that failed is not offered on trust.
-                None if !is_proven && self.failed_with >= Some(*headroom) => self.untried += 1,
-                None => self.offers.push(offer),
-                Some(failure) => {
-                    self.falls_short = true;
-                    self.failed_with = self.failed_with.max(Some(*headroom));
-                    self.failed.push(format!("{}: {failure}", offer.title()));
-                }
-            }
-        }
-        Ok(())
-    }
 }

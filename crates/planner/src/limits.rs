@@ -485,20 +485,19 @@ fn reads(load: &Load) -> Percent {
     load.reads.unwrap_or_default()
 }
 
-/// The limits of what carries one volume, with their owners.
+/// The limits of what carries one volume, with their owners. `free` slots of the machine are taken by no disk.
 fn of_storage(
     (total, part): (&VolumeNeed, &VolumeNeed),
     storage: &Storage,
-    vm: &VmSize,
+    (vm, free): (&VmSize, u32),
     terms: &Terms<'_>,
 ) -> Vec<Line> {
     let owner = total.told(&storage.title());
     match storage {
         Storage::Disks(disks) => {
             let figures = of_disks(part, disks, vm, terms);
-            let raise = grow::disks(disks, vm);
             let line = |it: Figure| Line {
-                raise: raise.clone(),
+                raise: grow::disks(disks, (vm, free), it.unit, terms.catalog),
                 ..it.owned(owner.clone())
             };
             figures.map(line).to_vec()
@@ -506,9 +505,8 @@ fn of_storage(
         Storage::Nfs(volumes) => {
             let [rate, space, flying] = of_nfs(total, part, volumes, terms);
             let slots = total.told(&format!("{} connections", volumes.connections));
-            let quota = grow::quota(volumes, terms.catalog);
             let own = [rate, space].map(|it| Line {
-                raise: quota.clone(),
+                raise: grow::quota(volumes, it.unit, terms.catalog),
                 ..it.owned(owner.clone())
             });
             let slots = Line {
@@ -521,7 +519,7 @@ fn of_storage(
             let own = own_of_smb(total, shares, terms).into_iter();
             let mut lines: Vec<Line> = own
                 .map(|it| Line {
-                    raise: grow::share(shares),
+                    raise: grow::share(shares, it.unit),
                     ..it.owned(owner.clone())
                 })
                 .collect();
@@ -551,8 +549,14 @@ pub fn lines(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<Line>
     let part = need.part(candidate.machines);
     let volumes = need.volumes.iter().zip(&part.volumes);
     let volumes = volumes.zip(&candidate.volumes);
+    let disks = candidate.volumes.iter().filter_map(Storage::disks);
+    let taken = disks.map(|disks| disks.count).sum();
+    let machine = (
+        candidate.vm,
+        candidate.vm.max_data_disks.saturating_sub(taken),
+    );
     let mut lines: Vec<Line> = volumes
-        .flat_map(|(volume, storage)| of_storage(volume, storage, candidate.vm, terms))
+        .flat_map(|(volume, storage)| of_storage(volume, storage, machine, terms))
         .collect();
     let storage: Vec<_> = candidate.volumes.iter().collect();
     let own = of_machine(&part, (candidate.vm, &storage), terms).into_iter();

@@ -5,6 +5,7 @@ use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
 use crate::PlanError;
 use crate::line::Unit;
+use crate::split::ByGoals;
 
 /// Most volumes of one plan: their combinations are searched in full.
 const MOST_VOLUMES: usize = 4;
@@ -44,6 +45,10 @@ pub struct VolumeNeed {
     pub goal: Vec<(Level, Nanos)>,
     /// Its load in each period.
     pub loads: Vec<Load>,
+    /// Where designs failed their proofs: what its goals ask of limits by themselves.
+    pub by_goals: Option<ByGoals>,
+    /// Kinds of storage that are left out because designs of them failed, by their names in the catalogue of latencies.
+    pub left_out: Vec<&'static str>,
 }
 
 /// I/O of one volume in one period.
@@ -109,6 +114,8 @@ impl Need {
                 capacity: Bytes::new(profile.growth.of(volume.capacity.unwrap_or_default().get())),
                 goal: goal.collect(),
                 loads: loads.collect::<Result<_, PlanError>>()?,
+                by_goals: None,
+                left_out: Vec::new(),
             })
         });
         let mut volumes = volumes.collect::<Result<Vec<VolumeNeed>, PlanError>>()?;
@@ -153,6 +160,20 @@ impl Need {
             load.bandwidth = BytesPerSec::new(more(load.bandwidth.get()));
         }
         raised
+    }
+
+    /// The same with the rates that goals ask for by themselves, where that is searched, of so many machines.
+    #[must_use]
+    pub(crate) fn asked_by_goals(&self, machines: u32) -> Self {
+        let mut asked = self.clone();
+        for volume in &mut asked.volumes {
+            if let Some(by_goals) = volume.by_goals {
+                for load in &mut volume.loads {
+                    by_goals.raise(load, machines);
+                }
+            }
+        }
+        asked
     }
 
     /// Periods that any volume has a load in.

@@ -132,6 +132,7 @@ pub fn choices(
             }
         }
     }
+    found.retain(|storage| !total.left_out.contains(&goal::tier(storage)));
     let mut slow = None;
     found.retain(|storage| {
         let missed = goal::missed(total, storage, terms);

@@ -11,6 +11,7 @@ use crate::limits::{self, Terms};
 use crate::line::{Line, Unit};
 use crate::need::Need;
 use crate::proof::{self, Proof};
+use crate::rounds::Headroom;
 use crate::workload::{self, Drive};
 use crate::{Cost, PlanError, Prove, Request};
 
@@ -38,8 +39,8 @@ pub struct Offer {
     pub proof: Proven,
     /// Whether it has credits, and which the proof spent.
     pub credits: OnCredits,
-    /// Headroom in percent that it was planned with.
-    pub headroom: u64,
+    /// Headroom that it was planned with.
+    pub headroom: Headroom,
     /// What to do with each volume, and why: one sentence each.
     pub advice: Vec<String>,
 }
@@ -74,19 +75,30 @@ impl Proven {
     }
 }
 
-/// Proofs of one plan: what they may still cost.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Budget {
+/// Proofs of one plan: what they may still cost, and whether they are still wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Budget<'s> {
     mode: Prove,
     left: u64,
+    stop: &'s dyn Fn() -> bool,
 }
 
-impl Budget {
-    pub(crate) const fn new(mode: Prove) -> Self {
+impl<'s> Budget<'s> {
+    pub(crate) fn new(mode: Prove, stop: &'s dyn Fn() -> bool) -> Self {
         Self {
             mode,
             left: PROOF_SECONDS * OPERATIONS_PER_SEC,
+            stop,
         }
+    }
+
+    /// # Errors
+    /// [`PlanError::Stopped`] where the plan is not wanted any more.
+    pub(crate) fn go_on(&self) -> Result<(), PlanError> {
+        if (self.stop)() {
+            return Err(PlanError::Stopped);
+        }
+        Ok(())
     }
 
     fn allows(&mut self, operations: u64) -> bool {
@@ -108,7 +120,7 @@ impl Offer {
         need: &Need,
         (candidate, cost): (Candidate, Cost),
         (request, terms): (&Request, &Terms<'_>),
-        (budget, catalog): (&mut Budget, &'static Catalog),
+        (budget, catalog): (&mut Budget<'_>, &'static Catalog),
     ) -> Result<Self, PlanError> {
         let lines = limits::lines(need, &candidate, terms);
         let rates = lines.iter().filter(|line| line.unit.is_rate());
@@ -125,7 +137,8 @@ impl Offer {
             let spends = lines.iter().any(Line::spends_credits);
             let asked = request.burst.filter(|_| spends);
             let context = (request, terms);
-            let (mut proof, share) = prove(need, (&candidate, drive), (asked, context), catalog)?;
+            let means = (catalog, budget.stop);
+            let (mut proof, share) = prove(need, (&candidate, drive), (asked, context), means)?;
             credits = share.map_or(credits, OnCredits::Share);
             for (volume, storage) in need.volumes.iter().zip(&candidate.volumes) {
                 proof.tell_unloaded(&volume.name, advice::unloaded(storage, terms));
@@ -143,7 +156,7 @@ impl Offer {
             cost,
             proof,
             credits,
-            headroom: 0,
+            headroom: Headroom::of_all(0),
         })
     }
 
@@ -179,12 +192,12 @@ fn prove(
     need: &Need,
     (candidate, drive): (&Candidate, Drive),
     (credits_for, context): (Option<Nanos>, (&Request, &Terms<'_>)),
-    catalog: &'static Catalog,
+    means: (&'static Catalog, &dyn Fn() -> bool),
 ) -> Result<(Proof, Option<Percent>), PlanError> {
     let one = |periods: &[PeriodKind], drive: &Drive, spend| {
         let design = design::text(need, candidate, spend, context);
         let workload = workload::text(need, candidate, drive, (periods, None));
-        proof::prove(need, periods, (&design, &workload), catalog)
+        proof::prove(need, periods, (&design, &workload), means)
     };
     let Some(peak) = credits_for else {
         let periods: Vec<_> = need.periods().collect();

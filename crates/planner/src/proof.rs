@@ -87,23 +87,26 @@ impl EventSink for Silent {
     fn event(&mut self, _: &Event<'_>) {}
 }
 
-/// Predicts `workload`, which has a stage for each of `periods`, on `design`, both as texts.
+/// Predicts `workload`, which has a stage for each of `periods`, on `design`, both as texts, until `stop` says so.
 ///
 /// # Errors
-/// [`PlanError::Broken`] where one of them cannot be read, which is a fault of the planner.
+/// [`PlanError::Broken`] where one of them cannot be read, which is a fault of the planner; [`PlanError::Stopped`].
 pub fn prove(
     need: &Need,
     periods: &[PeriodKind],
     (design, workload): (&str, &str),
-    catalog: &'static Catalog,
+    (catalog, stop): (&'static Catalog, &dyn Fn() -> bool),
 ) -> Result<Proof, PlanError> {
     let broken = |error: String| PlanError::Broken(error);
     let (design, _) = Design::read(design, "the planned design", catalog)
         .map_err(|found| broken(found.to_string()))?;
     let (workload, _) = native::read(workload, "the planned workload")
         .map_err(|found| broken(found.to_string()))?;
-    let prediction = fathom_sim::predict(&workload, &design, &mut Silent, &|| false)
+    let prediction = fathom_sim::predict(&workload, &design, &mut Silent, stop)
         .map_err(|error| broken(error.to_string()))?;
+    if stop() {
+        return Err(PlanError::Stopped);
+    }
     let mut volumes = Vec::new();
     let stages = workload.stages.iter().zip(&prediction.results);
     for ((stage, result), period) in stages.zip(periods) {
@@ -163,6 +166,12 @@ impl Proof {
     /// Whether every I/O that is needed comes, however late.
     pub fn keeps_up(&self) -> bool {
         self.volumes.iter().all(ProvenVolume::keeps_up)
+    }
+
+    /// Whether a volume is not carried in one of its periods.
+    pub fn is_failing(&self, volume: &str) -> bool {
+        let mut own = self.volumes.iter().filter(|it| it.volume == volume);
+        own.any(|it| it.failure().is_some())
     }
 
     /// How the design fails; `None` where it carries everything.

@@ -212,9 +212,10 @@ fn of_machines(
         single: None,
         judged: 0,
     };
+    let need = need.asked_by_goals(machines);
     let mut search = Search {
-        need,
         part: need.part(machines),
+        need: &need,
         machines,
         request,
         prices,

@@ -10,6 +10,7 @@ use crate::Plan;
 use crate::line::{Line, Unit};
 use crate::offer::{Offer, OnCredits, Proven};
 use crate::proof::ProvenVolume;
+use crate::rounds::{Basis, Headroom};
 
 /// Most designs that are named for failing their proof.
 const MOST_FAILURES: usize = 3;
@@ -109,12 +110,8 @@ impl Plan {
                 "DOUBTFUL: no page prints a limit that is marked so, and nothing says that the machine carries this",
             );
         }
-        if offer.headroom > 0 {
-            let words = format!(
-                "planned with {} % of headroom, since designs with less fail their proof",
-                offer.headroom
-            );
-            sentence(text, "   ", &words);
+        if offer.headroom.percent > 0 {
+            sentence(text, "   ", &with_headroom(&offer.headroom));
         }
         for words in &offer.advice {
             sentence(text, "   ", words);
@@ -304,6 +301,25 @@ impl Plan {
         };
         sentence(text, "  ", &format!("{ranked}; {credits}{paid}"));
     }
+}
+
+/// What an offer was planned with beyond the need, and why.
+fn with_headroom(headroom: &Headroom) -> String {
+    let of = match &headroom.volumes {
+        None => String::new(),
+        Some(names) => {
+            let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!(" for {}", names.join(" and "))
+        }
+    };
+    let beyond = match headroom.basis {
+        Basis::Rates => "",
+        Basis::Goals => " beyond its rates and what its latency goal asks for",
+    };
+    format!(
+        "planned with {} % of headroom{of}{beyond}, since designs with less fail their proof",
+        headroom.percent
+    )
 }
 
 /// Columns of the longest.

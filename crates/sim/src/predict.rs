@@ -9,7 +9,7 @@ use fathom_workload::{Stage, Workload};
 
 use crate::file_sets::{SetRun, SetStates, is_of_sets};
 use crate::plan::{Plan, PlannedJob, PredictError};
-use crate::stage::{Interrupted, Run, Setup, announce};
+use crate::stage::{Interrupted, Run, Setup, announce, first_draw};
 
 /// What a workload would measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +60,7 @@ pub fn predict(
                 jobs,
                 seed: workload.seed,
                 index,
+                first_draw: first_draw(repeat),
                 start,
             };
             let finished = if is_of_sets(jobs) {
@@ -120,6 +121,7 @@ fn check_streams(plan: &Plan<'_>, seed: u64, storage: &mut Storage) -> Result<()
                 jobs: one,
                 seed,
                 index: 0,
+                first_draw: first_draw(1),
                 start: Nanos::ZERO,
             };
             let mut ignore = fathom_record::Ignore;

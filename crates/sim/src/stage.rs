@@ -31,8 +31,22 @@ pub(crate) struct Setup<'a> {
     pub seed: u64,
     /// Index among all stages and repeats.
     pub index: usize,
+    /// What the number of a worker's first I/O is moved by where chances are drawn: [`first_draw`] of the repeat.
+    pub first_draw: u64,
     /// When it starts on the run's clock.
     pub start: Nanos,
+}
+
+/// Where the draws of a repeat begin, counted from 1: of the first where those of the stage do, and of every other so far
+/// from all the rest that none takes another's. Repeats do the same I/O, and what storage does to it by chance (media
+/// latency, failures of media) is new each time; otherwise they were copies, and their spread nothing.
+///
+/// Multiples of 2^64 / golden ratio lie evenly (Knuth, The Art of Computer Programming, 6.4): as many as a stage has
+/// repeats at most are 2^50 apart.
+pub(crate) fn first_draw(repeat: u32) -> u64 {
+    u64::from(repeat)
+        .wrapping_sub(1)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// What came of a stage.
@@ -56,6 +70,7 @@ struct Route<'a> {
     job: usize,
     targets: &'a [PlannedTarget],
     stream: u64,
+    first_draw: u64,
     backend: Backend,
     /// Whether it is reads and writes of storage alone.
     plain: bool,
@@ -118,6 +133,7 @@ impl<'a, 'r> Run<'a, 'r> {
                     job: index,
                     targets: &planned.targets,
                     stream: u64::from(planned.number) << 32 | u64::from(number),
+                    first_draw: setup.first_draw,
                     backend: planned.job.backend,
                     plain: is_plain(planned.job),
                     operation: planned.job.features.operation,
@@ -501,7 +517,7 @@ impl<'a, 'r> Run<'a, 'r> {
             offset: target.start,
             length: 0,
             stream: route.stream,
-            index: 0,
+            index: route.first_draw,
             tag,
         };
         self.storage.submit(self.now, request, &mut self.completed);
@@ -543,7 +559,7 @@ fn request_of(route: &Route<'_>, io: &Io, kind: IoKind, tag: u64) -> Request {
         offset: target.start + io.offset,
         length: io.length,
         stream: route.stream,
-        index: io.index,
+        index: io.index.wrapping_add(route.first_draw),
         tag,
     }
 }

@@ -5,6 +5,7 @@ mod guides;
 mod lines;
 mod mechanisms;
 mod model;
+mod repeats;
 
 use fathom_catalog::Catalog;
 use fathom_model::Design;

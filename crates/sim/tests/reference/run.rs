@@ -67,9 +67,10 @@ pub fn run(workload: &Workload, design: &Design) -> (Vec<StageOutcome>, Storage)
     let mut first_job = 0;
     let mut pending = Vec::new();
     for stage in &workload.stages {
-        for _ in 0..stage.repeats.max(1) {
+        for repeat in 0..stage.repeats.max(1) {
             let workers = workers_of(stage, first_job, workload.seed, &placed, start);
             let mut run = StageRun::new(&mut storage, workers);
+            run.first_draw = u64::from(repeat).wrapping_mul(REPEAT);
             run.go_on(pending, start);
             run.run();
             pending = run.pending();
@@ -109,6 +110,9 @@ fn workers_of(
     workers
 }
 
+/// By so much the numbers of draws of one repeat lie behind those of the one before: 2^64 / golden ratio, odd.
+const REPEAT: u64 = 11_400_714_819_323_198_485;
+
 struct StageRun<'a> {
     storage: &'a mut Storage,
     workers: Vec<Worker>,
@@ -119,6 +123,8 @@ struct StageRun<'a> {
     happenings: Happenings,
     /// (worker, number of its I/O) by tag.
     tags: Vec<(usize, usize)>,
+    /// Added to the number of an I/O where its latency is drawn.
+    first_draw: u64,
     measure: u64,
     now: u64,
 }
@@ -132,6 +138,7 @@ impl<'a> StageRun<'a> {
             noted: 0,
             happenings: Happenings::default(),
             tags: Vec::new(),
+            first_draw: 0,
             measure: measure.expect("a stage has workers"),
             now: 0,
             workers,
@@ -235,7 +242,7 @@ impl<'a> StageRun<'a> {
                 offset: target.start + io.offset,
                 length: u64::from(io.length),
                 stream: worker.stream_name,
-                index: io.index,
+                index: io.index.wrapping_add(self.first_draw),
                 tag: self.tags.len(),
             };
             self.tags.push((number, issued));

@@ -1,0 +1,282 @@
+//! Rounds of the search: where designs fail their proofs, others with more headroom are tried.
+//!
+//! First the whole need is raised by a few percent at a time. Only where nothing at all is left to offer are the volumes whose
+//! proofs failed raised by much more, each alone, and by what their latency goals ask for ([`crate::split`]).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fathom_catalog::Catalog;
+
+use crate::candidate::Candidate;
+use crate::goal;
+use crate::limits::Terms;
+use crate::need::Need;
+use crate::offer::{Budget, Offer};
+use crate::proof::Proof;
+use crate::search::{Found, search};
+use crate::split;
+use crate::{Cost, PlanError, Prices, Request};
+
+/// Headroom that is planned with, one after another, where designs fail their proof and too few are left: stripes whose disks
+/// are wholly used fall short of their sum by a little, and queues that are nearly full miss goals.
+const HEADROOM_PERCENT: [u64; 5] = [0, 5, 10, 20, 40];
+
+/// Designs that may fail their proofs before designs with more headroom are tried.
+const FAILURES_A_ROUND: usize = 6;
+
+/// What is tried last, one after another, until there is something to offer: headroom of the volumes that failed, in percent.
+const LAST: [(u64, Basis); 8] = [
+    (10, Basis::Goals),
+    (40, Basis::Goals),
+    (80, Basis::Rates),
+    (80, Basis::Goals),
+    (160, Basis::Rates),
+    (160, Basis::Goals),
+    (320, Basis::Rates),
+    (320, Basis::Goals),
+];
+
+/// The same without the kinds of storage that failed: there is less to it, for what is left is faster by itself.
+const OTHERS: [(u64, Basis); 4] = [
+    (0, Basis::Rates),
+    (40, Basis::Goals),
+    (160, Basis::Goals),
+    (320, Basis::Goals),
+];
+
+/// Kinds of storage with which a volume failed, by its name.
+type Failing = BTreeMap<String, BTreeSet<&'static str>>;
+
+/// What headroom is added to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// The rates that are needed.
+    Rates,
+    /// Those, or the rates at which an I/O goes through within its latency goal, where these are higher.
+    Goals,
+}
+
+/// What a design was planned with beyond the need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Headroom {
+    /// Percent of the rates.
+    pub percent: u64,
+    /// What it is added to.
+    pub basis: Basis,
+    /// Names of the volumes that have it; `None`: all.
+    pub volumes: Option<Vec<String>>,
+}
+
+impl Headroom {
+    pub(crate) const fn of_all(percent: u64) -> Self {
+        Self {
+            percent,
+            basis: Basis::Rates,
+            volumes: None,
+        }
+    }
+
+    /// The need with this headroom, and without the kinds of storage that are left out.
+    fn on(&self, need: &Need, left_out: &Failing) -> Need {
+        let mut raised = need.raised(self.percent);
+        let pairs = raised.volumes.iter_mut().zip(&need.volumes);
+        for (volume, plain) in pairs {
+            let is_raised = self
+                .volumes
+                .as_ref()
+                .is_none_or(|names| names.contains(&plain.name));
+            if !is_raised {
+                volume.clone_from(plain);
+            } else if self.basis == Basis::Goals {
+                volume.by_goals = split::goals_ask(plain, self.percent);
+            }
+            let tiers = left_out.get(&plain.name).into_iter().flatten();
+            volume.left_out = tiers.copied().collect();
+        }
+        raised
+    }
+}
+
+/// The best design of each machine size, planned with some headroom.
+type Round = (Headroom, Vec<(Candidate, Cost)>);
+
+/// What all rounds have in common.
+pub(crate) struct Asked<'a> {
+    pub need: &'a Need,
+    pub request: &'a Request,
+    pub terms: &'a Terms<'a>,
+    pub prices: Option<&'a Prices>,
+    pub catalog: &'static Catalog,
+    /// Whether the plan is not wanted any more.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+/// What the rounds came to.
+#[derive(Default)]
+pub(crate) struct Judged {
+    pub offers: Vec<Offer>,
+    /// Designs that failed their proofs, and how.
+    pub failed: Vec<String>,
+    /// Designs that were not proven, while others with as much headroom failed.
+    pub untried: usize,
+    /// What the search without headroom found, but for its designs.
+    pub first: Found,
+    /// Combinations that were judged in all rounds.
+    pub combinations: u64,
+    /// The most machines that a round's cheapest design has.
+    pub machines: u32,
+    /// Designs that were looked at.
+    seen: Vec<Candidate>,
+    /// Volumes that failed in some proof.
+    failing: Failing,
+    /// Whether one failed of late.
+    falls_short: bool,
+    /// The most headroom with which one failed.
+    failed_with: Option<u64>,
+}
+
+/// Searches and proves, round after round.
+///
+/// # Errors
+/// A distance that the catalogue does not have, [`PlanError::Stopped`], [`PlanError::Broken`].
+pub(crate) fn all(asked: &Asked<'_>) -> Result<Judged, PlanError> {
+    let mut judged = Judged::default();
+    let mut budget = Budget::new(asked.request.prove, asked.stop);
+    let mut rounds: Vec<Round> = Vec::new();
+    for (index, percent) in HEADROOM_PERCENT.into_iter().enumerate() {
+        let is_enough = judged.offers.len() >= asked.request.offers || !judged.falls_short;
+        if index > 0 && is_enough {
+            break;
+        }
+        let round = judged.search(asked, Headroom::of_all(percent), &Failing::new())?;
+        judged.look_at(asked, &round, FAILURES_A_ROUND, &mut budget)?;
+        rounds.push(round);
+    }
+    // What was passed over for the sake of designs with more headroom has its turn.
+    for round in &rounds {
+        judged.look_at(asked, round, usize::MAX, &mut budget)?;
+    }
+    if judged.offers.is_empty() && !judged.failing.is_empty() {
+        judged.last(asked)?;
+    }
+    judged.offers.sort_by_key(|offer| offer.cost);
+    Ok(judged)
+}
+
+impl Judged {
+    /// Designs with a round's headroom.
+    fn search(
+        &mut self,
+        asked: &Asked<'_>,
+        headroom: Headroom,
+        left_out: &Failing,
+    ) -> Result<Round, PlanError> {
+        let need = headroom.on(asked.need, left_out);
+        let mut found = search(&need, asked.request, asked.prices, asked.catalog)?;
+        self.combinations += found.judged;
+        let candidates = std::mem::take(&mut found.candidates);
+        let machines = candidates.first().map_or(0, |(it, _)| it.machines);
+        self.machines = self.machines.max(machines);
+        if self.first.sizes == 0 {
+            self.first = found;
+        }
+        Ok((headroom, candidates))
+    }
+
+    /// Raises the volumes that failed alone, until there is something to offer; then does without what they failed on.
+    fn last(&mut self, asked: &Asked<'_>) -> Result<(), PlanError> {
+        // Time for proofs that the rounds before left nothing of.
+        let mut budget = Budget::new(asked.request.prove, asked.stop);
+        self.raise(asked, &LAST, &Failing::new(), &mut budget)?;
+        let mut left_out = Failing::new();
+        while self.offers.is_empty() && left_out != self.failing {
+            left_out.clone_from(&self.failing);
+            self.raise(asked, &OTHERS, &left_out, &mut budget)?;
+        }
+        Ok(())
+    }
+
+    fn raise(
+        &mut self,
+        asked: &Asked<'_>,
+        steps: &[(u64, Basis)],
+        left_out: &Failing,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), PlanError> {
+        for &(percent, basis) in steps {
+            // Volumes that were met by chance with less may fail beside those that are raised.
+            let mut raised = 0;
+            while self.offers.is_empty() && raised < self.failing.len() {
+                raised = self.failing.len();
+                let headroom = Headroom {
+                    percent,
+                    basis,
+                    volumes: Some(self.failing.keys().cloned().collect()),
+                };
+                let round = self.search(asked, headroom, left_out)?;
+                // None of these is offered on trust.
+                self.failed_with = self.failed_with.max(Some(percent));
+                self.look_at(asked, &round, FAILURES_A_ROUND, budget)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Explains and proves candidates until there are enough offers, one of each machine size.
+    fn look_at(
+        &mut self,
+        asked: &Asked<'_>,
+        (headroom, candidates): &Round,
+        most_failures: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), PlanError> {
+        let failed_before = self.failed.len();
+        self.falls_short = false;
+        for (candidate, cost) in candidates {
+            budget.go_on()?;
+            let failures = self.failed.len() - failed_before;
+            if self.offers.len() >= asked.request.offers || failures >= most_failures {
+                break;
+            }
+            let is_offered = |offer: &Offer| offer.candidate.vm == candidate.vm;
+            if self.offers.iter().any(is_offered) {
+                continue;
+            }
+            if self.seen.contains(candidate) {
+                // It has failed, and fails again.
+                self.falls_short = true;
+                continue;
+            }
+            self.seen.push(candidate.clone());
+            let priced = (candidate.clone(), *cost);
+            let context = (asked.request, asked.terms);
+            let mut offer = Offer::new(asked.need, priced, context, (budget, asked.catalog))?;
+            offer.headroom = headroom.clone();
+            self.judge(asked.need, offer);
+        }
+        Ok(())
+    }
+
+    /// Takes an offer, or notes how it fails.
+    fn judge(&mut self, need: &Need, offer: Offer) {
+        let percent = offer.headroom.percent;
+        let proof = offer.proof.proof();
+        match proof.and_then(Proof::failure) {
+            // What is like designs that failed is not offered on trust.
+            None if proof.is_none() && self.failed_with >= Some(percent) => self.untried += 1,
+            None => self.offers.push(offer),
+            Some(failure) => {
+                self.falls_short = true;
+                self.failed_with = self.failed_with.max(Some(percent));
+                let volumes = need.volumes.iter().zip(&offer.candidate.volumes);
+                for (volume, storage) in volumes {
+                    if proof.is_some_and(|it| it.is_failing(&volume.name)) {
+                        let tiers = self.failing.entry(volume.name.clone()).or_default();
+                        tiers.insert(goal::tier(storage));
+                    }
+                }
+                self.failed.push(format!("{}: {failure}", offer.title()));
+            }
+        }
+    }
+}
