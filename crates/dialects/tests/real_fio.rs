@@ -1,6 +1,6 @@
 //! Our reading and our output beside those of the real fio, which must be installed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -93,10 +93,7 @@ fn results(input: &FioInput, devices: &[DeviceCounters]) -> Vec<StageResult> {
     };
     let stages = input.workload.stages.iter().enumerate();
     let stage = |(index, stage): (usize, &fathom_workload::Stage)| StageResult {
-        name: stage.name.clone(),
-        stage: index,
         started_unix_ns: 1,
-        began: None,
         measured: Nanos::from_millis(1200),
         workers: stage
             .jobs
@@ -104,12 +101,8 @@ fn results(input: &FioInput, devices: &[DeviceCounters]) -> Vec<StageResult> {
             .enumerate()
             .map(|(index, job)| worker(index, job))
             .collect(),
-        intervals: Vec::new(),
-        storage: BTreeMap::new(),
-        others: None,
         devices: devices.to_vec(),
-        limited_share: 0.0,
-        notes: Vec::new(),
+        ..StageResult::new(&stage.name, index)
     };
     stages.map(stage).collect()
 }

@@ -269,18 +269,12 @@ impl Serving<'_> {
         notes: Vec<String>,
     ) -> StageResult {
         StageResult {
-            name: self.stage.name.clone(),
-            stage: 0,
             started_unix_ns: self.session.started_unix_ns,
-            began: None,
             measured: crate::meter::measured(&workers).unwrap_or(now.saturating_sub(start)),
             workers,
-            intervals: Vec::new(),
             storage: storage_rows(&pace.storage, pace.since_start(now)),
-            others: None,
-            devices: Vec::new(),
-            limited_share: 0.0,
             notes,
+            ..StageResult::new(&self.stage.name, 0)
         }
     }
 

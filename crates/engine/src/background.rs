@@ -261,18 +261,7 @@ mod tests {
             end: both_ways([0, 0], [116, 240], [13, 25]),
         };
         let mut result = StageResult {
-            name: String::new(),
-            stage: 0,
-            started_unix_ns: 0,
-            began: None,
-            measured: Nanos::ZERO,
-            workers: Vec::new(),
-            intervals: Vec::new(),
-            storage: std::collections::BTreeMap::new(),
-            others: None,
-            devices: Vec::new(),
-            limited_share: 0.0,
-            notes: Vec::new(),
+            ..StageResult::new("", 0)
         };
         let over = Nanos::from_secs(3);
         span.tell(&mut result, over);

@@ -530,18 +530,8 @@ mod tests {
         let mut worker = WorkerStats::new(0, 0);
         (worker.measured, worker.started) = (measured, started);
         StageResult {
-            name: String::new(),
-            stage: 0,
-            started_unix_ns: 0,
-            began: None,
-            measured: Nanos::ZERO,
             workers: vec![worker],
-            intervals: Vec::new(),
-            storage: BTreeMap::new(),
-            others: None,
-            devices: Vec::new(),
-            limited_share: 0.0,
-            notes: Vec::new(),
+            ..StageResult::new("", 0)
         }
     }
 

@@ -113,6 +113,10 @@ pub const PARSERS: &[Parser] = &[
         read: |bytes, outcome| imported(bytes, "log.json", Format::SysstatJson, outcome),
     },
     Parser {
+        name: "azure-monitor",
+        read: |bytes, outcome| imported(bytes, "log.json", Format::AzureMonitor, outcome),
+    },
+    Parser {
         name: "sadf",
         read: |bytes, outcome| imported(bytes, "log", Format::Sadf, outcome),
     },

@@ -6,7 +6,8 @@
 use fathom_dialects::diskperformance::{self, DiskPerformanceInput, Existing, Output};
 use fathom_engine::RunOutcome;
 use fathom_session::{
-    Code, Console, Failure, Screen, make_folder, map_paths, prepare_diskperformance, tell_warnings,
+    Code, Console, Failure, Screen, make_folder, map_to_this_machine, prepare_diskperformance,
+    tell_warnings,
 };
 use fathom_units::Nanos;
 
@@ -50,7 +51,7 @@ fn act(
 ) -> Result<Code, Failure> {
     tell_warnings(&input.warnings, console);
     let settings = &input.settings;
-    map_paths(&ours.maps, &mut input.workload)?;
+    map_to_this_machine(&ours.maps, &mut input.workload)?;
     let shown = settings.path();
     console.print(&format!("Checking for {shown}\n"));
     let path = prepare_diskperformance(settings, &mut input.workload)?;

@@ -10,7 +10,7 @@ use fathom_dialects::diskspd::{self, Action, DiskspdInput, DiskspdRun, SpanRun};
 use fathom_engine::RunOutcome;
 use fathom_record::StageResult;
 use fathom_session::{
-    Code, Console, Failure, PatientFiles, map_paths, settle_paths, tell_warnings,
+    Code, Console, Failure, PatientFiles, map_to_this_machine, settle_paths, tell_warnings,
 };
 use fathom_workload::Workload;
 
@@ -63,7 +63,7 @@ fn act(mut input: DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<Co
             return Ok(Code::Success);
         }
     }
-    map_paths(&ours.maps, &mut input.workload)?;
+    map_to_this_machine(&ours.maps, &mut input.workload)?;
     tell_warnings(&settle_paths(&mut input.workload)?, console);
     run(&input, ours, console)
 }

@@ -14,8 +14,8 @@ use fathom_dialects::iometer::{self, Action, IometerInput, Record};
 use fathom_engine::StopFlag;
 use fathom_rawio::{Begin, open_results};
 use fathom_session::{
-    Code, Console, Failure, Input, PatientFiles, Spoken, Start, engine_failure, map_paths,
-    measured, processors, refuse_device, settle_iometer, tell_warnings, watch,
+    Code, Console, Failure, Input, PatientFiles, Spoken, Start, engine_failure,
+    map_to_this_machine, measured, processors, refuse_device, settle_iometer, tell_warnings, watch,
 };
 
 use self::watcher::Watcher;
@@ -43,7 +43,7 @@ fn act(mut input: IometerInput, ours: &Ours, console: &dyn Console) -> Result<Co
         console.print_help(iometer::usage());
         return Ok(Code::Success);
     }
-    map_paths(&ours.maps, &mut input.workload)?;
+    map_to_this_machine(&ours.maps, &mut input.workload)?;
     let mut workload = input.workload.clone();
     settle_iometer(&mut workload, &input)?;
     input.workload = workload;

@@ -5,7 +5,7 @@
 use fathom_dialects::sqlio::{self, Action, SqlioInput, SqlioRun};
 use fathom_engine::RunOutcome;
 use fathom_session::{
-    Code, Console, Failure, PatientFiles, Screen, map_paths, settle_paths, tell_warnings,
+    Code, Console, Failure, PatientFiles, Screen, map_to_this_machine, settle_paths, tell_warnings,
 };
 use fathom_units::Nanos;
 use fathom_workload::Workload;
@@ -34,7 +34,7 @@ fn act(mut input: SqlioInput, ours: &Ours, console: &dyn Console) -> Result<Code
         console.print_help(sqlio::usage());
         return Ok(Code::Success);
     }
-    map_paths(&ours.maps, &mut input.workload)?;
+    map_to_this_machine(&ours.maps, &mut input.workload)?;
     tell_warnings(&settle_paths(&mut input.workload)?, console);
     let mut screen = progress(console);
     let settings = &input.settings;

@@ -20,7 +20,7 @@ use fathom_engine::{EngineError, ErrorPolicy, RunOptions, StopFlag};
 use fathom_record::Record;
 use fathom_session::{
     Code, Console, Failure, Input, PatientFiles, Start, engine_failure, in_words_of, located,
-    map_paths, measured, refuse_windows, tell_warnings, watch,
+    map_to_this_machine, measured, refuse_windows, tell_warnings, watch,
 };
 use fathom_workload::Workload;
 use jiff::Zoned;
@@ -226,7 +226,7 @@ fn act(
     if input.options.simulate {
         return simulate(&input, words, console);
     }
-    map_paths(&ours.maps, &mut input.workload)?;
+    map_to_this_machine(&ours.maps, &mut input.workload)?;
     let notes = input.settle(&SystemFiles, fathom_rawio::wall_clock());
     let notes = notes.map_err(|others| {
         let hint = others.hint();

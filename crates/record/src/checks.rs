@@ -12,6 +12,7 @@ mod clock;
 mod contents;
 mod cut_short;
 mod depth;
+mod fall;
 mod processor;
 mod reach;
 mod seconds;

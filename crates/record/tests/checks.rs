@@ -73,22 +73,14 @@ fn run() -> Run {
     worker.measured = Nanos::new(10 * SECOND);
     worker.outstanding_ns = 4 * 10 * u128::from(SECOND);
     let result = StageResult {
-        name: "reads".to_owned(),
-        stage: 0,
-        started_unix_ns: 0,
-        began: None,
         measured: Nanos::new(10 * SECOND),
         workers: vec![worker],
-        intervals: vec![],
-        storage: std::collections::BTreeMap::new(),
-        others: None,
         devices: vec![DeviceCounters {
             name: "vdb".into(),
             sectors: [40_000 * 8, 0],
             ..DeviceCounters::default()
         }],
-        limited_share: 0.0,
-        notes: vec![],
+        ..StageResult::new("reads", 0)
     };
     Run {
         workload: native::read(WORKLOAD, "reads.workload.toml")

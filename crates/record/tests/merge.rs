@@ -1,8 +1,6 @@
 //! One record of several hosts' runs: counts add up, percentiles are those of all I/Os, and what is doubtful is said.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeMap;
-
 use fathom_record::{
     Began, Check, Evidence, HostClock, HostPart, IntervalStats, MergeError, MissingHost, OpStats,
     Record, RunKind, SCHEMA, StageRecord, StageResult, ToolRecord, Verdict, WorkerStats, merge,
@@ -69,9 +67,6 @@ fn result(did: &Did<'_>) -> StageResult {
     });
     let at = Nanos::from_millis(1_000_000 + did.begins_ms);
     StageResult {
-        name: "reads".to_owned(),
-        stage: 0,
-        started_unix_ns: 0,
         began: Some(Began {
             at,
             unix_ns: at.get(),
@@ -79,11 +74,7 @@ fn result(did: &Did<'_>) -> StageResult {
         measured,
         intervals: seconds.collect(),
         workers: vec![worker],
-        storage: BTreeMap::new(),
-        others: None,
-        devices: vec![],
-        limited_share: 0.0,
-        notes: vec![],
+        ..StageResult::new("reads", 0)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Figures of several workers: percentiles are read from their merged histograms, rates are over the time of all.
 
-use std::collections::BTreeMap;
-
 use fathom_record::{CheckTimes, OpStats, StageResult, WorkerStats, stage_record};
 use fathom_stats::{Histogram, from_hdr_base64};
 use fathom_units::Nanos;
@@ -29,18 +27,9 @@ fn worker(number: u32, micros: u64, seconds: u64) -> WorkerStats {
 
 fn result(measured: u64, workers: Vec<WorkerStats>) -> StageResult {
     StageResult {
-        name: "two".to_owned(),
-        stage: 0,
-        started_unix_ns: 0,
-        began: None,
         measured: Nanos::from_secs(measured),
         workers,
-        intervals: vec![],
-        storage: BTreeMap::new(),
-        others: None,
-        devices: vec![],
-        limited_share: 0.0,
-        notes: vec![],
+        ..StageResult::new("two", 0)
     }
 }
 

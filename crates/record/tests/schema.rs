@@ -158,8 +158,6 @@ fn modelled() -> StorageRecord {
 
 fn record() -> Record {
     let result = StageResult {
-        name: "all".to_owned(),
-        stage: 0,
         started_unix_ns: 1,
         began: Some(BEGAN),
         measured: Nanos::from_secs(10),
@@ -171,14 +169,13 @@ fn record() -> Record {
             set: worker().set,
         }],
         storage: BTreeMap::from([("db1/data".to_owned(), modelled())]),
-        others: None,
         devices: vec![DeviceCounters {
             name: "vdb".to_owned(),
             over: Nanos::from_secs(10),
             ..DeviceCounters::default()
         }],
-        limited_share: 0.0,
         notes: vec!["a note".to_owned()],
+        ..StageResult::new("all", 0)
     };
     let mut stage = stage_record(&stage(), &result);
     // Nothing makes operations on names yet, but their place is part of the schema.

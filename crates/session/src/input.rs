@@ -6,6 +6,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use fathom_diagnostics::{Diagnostics, nearest};
+use fathom_dialects::diskspd::is_windows_path;
 use fathom_dialects::fio::SystemFiles;
 use fathom_dialects::iometer::mapped_name;
 use fathom_dialects::vdbench::{Host, HostShare};
@@ -32,6 +33,27 @@ pub struct Input {
     pub spoken: Spoken,
     /// What its stages sweep; empty without a sweep.
     pub sweep: Vec<SweepPoint>,
+    /// What `--map` made of its paths.
+    pub replaced: Vec<Replaced>,
+}
+
+/// A path that stands in the place of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// The path.
+    pub path: String,
+    /// The `FROM=TO` that it is of.
+    pub map: String,
+}
+
+impl Replaced {
+    /// What can be done about the path: a further `--map` would not be asked, since each replaces what the input has.
+    pub fn hint(&self) -> String {
+        format!(
+            "`--map '{}'` put it there, and no further one replaces it: give another place behind the `=` of that one",
+            self.map
+        )
+    }
 }
 
 /// In whose layout results are shown.
@@ -64,6 +86,7 @@ impl Input {
             workload,
             spoken: Spoken::Preset,
             sweep: Vec::new(),
+            replaced: Vec::new(),
         }
     }
 
@@ -107,6 +130,7 @@ impl Input {
     /// # Errors
     /// A path that means something to Windows alone, with the `--map` that it needs; hosts that are other machines.
     pub fn on_this_machine(mut self, console: &dyn Console) -> Result<Self, Failure> {
+        refuse_windows_of(&self.replaced)?;
         match &mut self.spoken {
             Spoken::Diskspd(_) | Spoken::Sqlio(_) => {
                 tell_warnings(&settle_paths(&mut self.workload)?, console);
@@ -285,7 +309,7 @@ fn fresh_files(workload: &mut Workload, is_folder: impl Fn(&str) -> bool) {
 /// What is wrong with the words, or with what they name.
 pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> {
     let mut input = unmapped(words, console)?;
-    map_paths(words.maps, &mut input.workload)?;
+    input.replaced = map_paths(words.maps, &mut input.workload)?;
     Ok(input)
 }
 
@@ -297,7 +321,7 @@ pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> 
 pub fn load_to_predict(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> {
     let mut input = unmapped(words, console)?;
     size_exports(&mut input.workload);
-    map_paths(words.maps, &mut input.workload)?;
+    input.replaced = map_paths(words.maps, &mut input.workload)?;
     Ok(input)
 }
 
@@ -328,15 +352,35 @@ fn unmapped(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> 
     Ok(input)
 }
 
-/// Replaces paths of a workload, as each `FROM=TO` says.
+/// Replaces paths of a workload, as each `FROM=TO` says; what became of those that were replaced.
 ///
 /// # Errors
 /// Where one is not of that form.
-pub fn map_paths(maps: &[String], workload: &mut Workload) -> Result<(), Failure> {
+pub fn map_paths(maps: &[String], workload: &mut Workload) -> Result<Vec<Replaced>, Failure> {
     let maps = maps.iter().map(|map| parse_map(map));
     let maps = maps.collect::<Result<Vec<_>, _>>()?;
-    apply(&maps, workload);
-    Ok(())
+    Ok(apply(&maps, workload))
+}
+
+/// As [`map_paths`], where the workload is to run on this machine.
+///
+/// # Errors
+/// As [`map_paths`], and where a path is of Windows still.
+pub fn map_to_this_machine(maps: &[String], workload: &mut Workload) -> Result<(), Failure> {
+    refuse_windows_of(&map_paths(maps, workload)?)
+}
+
+/// Refuses a path of Windows that was put in the place of another.
+fn refuse_windows_of(replaced: &[Replaced]) -> Result<(), Failure> {
+    let is_of_windows = |path: &str| !path.starts_with('/') && is_windows_path(path);
+    match replaced.iter().find(|it| is_of_windows(&it.path)) {
+        Some(of_windows) => {
+            let path = &of_windows.path;
+            let message = format!("`{path}` is a path of Windows, and nothing serves it here");
+            Err(Failure::new(Code::Input, message).hint(of_windows.hint()))
+        }
+        None => Ok(()),
+    }
 }
 
 /// What each `FROM=TO` of `maps` makes of a name.
@@ -419,14 +463,23 @@ fn parse_map(map: &str) -> Result<(String, String), Failure> {
     }
 }
 
-fn apply(maps: &[(String, String)], workload: &mut Workload) {
+fn apply(maps: &[(String, String)], workload: &mut Workload) -> Vec<Replaced> {
+    let mut replaced = Vec::new();
     let jobs = workload.stages.iter_mut().flat_map(|stage| &mut stage.jobs);
     for job in jobs {
         let mut changed = false;
         for target in &mut job.targets {
             let path = target.place.path_mut();
-            if let Some(mapped) = maps.iter().find_map(|(from, to)| mapped(path, from, to)) {
-                *path = mapped;
+            let mut found = maps.iter().filter_map(|(from, to)| {
+                let path = mapped(path, from, to)?;
+                let map = format!("{from}={to}");
+                Some(Replaced { path, map })
+            });
+            if let Some(found) = found.next() {
+                found.path.clone_into(path);
+                if replaced.last() != Some(&found) {
+                    replaced.push(found);
+                }
                 changed = true;
             }
         }
@@ -434,6 +487,7 @@ fn apply(maps: &[(String, String)], workload: &mut Workload) {
             job.backend = backend_after(job);
         }
     }
+    replaced
 }
 
 /// The backend of a job some of whose paths were replaced: exports have one of their own, which files do not have.
@@ -469,7 +523,47 @@ fn mapped(path: &str, from: &str, to: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_diagnostics::Diagnostic;
+
     use super::*;
+
+    /// Of a path that a `--map` put there, a further one says nothing; of others what was said stays.
+    #[test]
+    fn what_is_to_be_done_about_a_replaced_path_is_said_of_its_map() {
+        let told = |maps: &[&str]| {
+            let maps: Vec<String> = maps.iter().map(|map| (*map).to_owned()).collect();
+            let mut input = Input::new("quick", preset("quick", "/data").unwrap());
+            input.replaced = map_paths(&maps, &mut input.workload).unwrap();
+            let job = &input.workload.stages[0].jobs[0];
+            let path = job.targets[0].place.path();
+            let complaint = Diagnostic::error("nothing serves it").about(&job.name, path);
+            let complaint = complaint.hint("map it with `--map /data=/mnt`");
+            let located = input.located(Diagnostics(vec![complaint]));
+            located.0[0].hint.clone().unwrap()
+        };
+        let unmapped = "map it with `--map /data=/mnt`";
+        assert_eq!(told(&[]), unmapped);
+        assert_eq!(told(&["/other=/x"]), unmapped);
+        let mapped = told(&["/other=/x", "/data=/wrong"]);
+        assert!(
+            mapped.starts_with("`--map '/data=/wrong'` put it there"),
+            "{mapped}"
+        );
+    }
+
+    #[test]
+    fn a_path_of_windows_in_the_place_of_another_is_refused() {
+        let told = |map: &str| {
+            let mut workload = preset("quick", "/data").unwrap();
+            map_to_this_machine(&[map.to_owned()], &mut workload).map_err(|it| it.message)
+        };
+        assert!(told("/data=/mnt").is_ok());
+        let message = told("/data=E:\\new").unwrap_err();
+        assert!(
+            message.contains("is a path of Windows") && message.contains("behind the `=`"),
+            "{message}"
+        );
+    }
 
     #[track_caller]
     fn check(path: &str, from: &str, to: &str, expected: Option<&str>) {

@@ -35,7 +35,10 @@ pub use console::Console;
 pub use exit::{Code, Failure, engine_failure};
 pub use files::{NewFile, read_text, refuse_device, unread, unread_hint, unwritten};
 pub use finish::{PeerView, finish, how_much, print_json, show_need};
-pub use input::{Input, Layout, Words, load, load_to_predict, map_paths, renamer, tell_warnings};
+pub use input::{
+    Input, Layout, Replaced, Words, load, load_to_predict, map_paths, map_to_this_machine, renamer,
+    tell_warnings,
+};
 pub use marked::{Mark, MarkedFile};
 pub use merge::MergeArgs;
 pub use names::one_of;

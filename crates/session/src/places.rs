@@ -10,9 +10,21 @@ use fathom_engine::{EngineError, MAKE_ANCHOR, MAKE_DIRECTORY, MAKE_FIRST, NAME_A
 use crate::{Failure, Input, Spoken, engine_failure};
 
 impl Input {
-    /// The same complaints, pointing at the line of the input that each is about, where that can be told.
+    /// The same complaints, pointing at the line of the input that each is about, where that can be told. What is to be done
+    /// about a path that a `--map` put there is told of that one.
     #[must_use]
-    pub fn located(&self, complaints: Diagnostics) -> Diagnostics {
+    pub fn located(&self, mut complaints: Diagnostics) -> Diagnostics {
+        for complaint in &mut complaints.0 {
+            let is_mapped = complaint
+                .hint
+                .as_deref()
+                .is_some_and(|hint| hint.contains("--map "));
+            let of = complaint.subject.as_deref().filter(|_| is_mapped);
+            let found = of.and_then(|of| self.replaced.iter().find(|it| it.path == of.value));
+            if let Some(replaced) = found {
+                complaint.hint = Some(replaced.hint());
+            }
+        }
         located(complaints, |subject| self.place_of(subject))
     }
 

@@ -406,18 +406,11 @@ impl<'a> Run<'a> {
         self.gauges.finish(self.now, self.storage, &mut storage);
         let workers = self.volumes.into_iter();
         let result = StageResult {
-            name: STAGE.to_owned(),
-            stage: 0,
-            started_unix_ns: 0,
-            began: None,
             measured: end,
             workers: workers.map(|volume| volume.finish(interrupted)).collect(),
             intervals,
             storage,
-            others: None,
-            devices: Vec::new(),
-            limited_share: 0.0,
-            notes: Vec::new(),
+            ..StageResult::new(STAGE, 0)
         };
         (result, depths)
     }

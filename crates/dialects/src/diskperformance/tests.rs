@@ -1,7 +1,5 @@
 //! The script's arguments and its table.
 
-use std::collections::BTreeMap;
-
 use fathom_record::{OpStats, WorkerStats};
 use fathom_units::Bytes;
 use fathom_workload::{Access, Caching, OpenSync};
@@ -146,21 +144,12 @@ fn the_table_has_the_scripts_columns() {
     stats.latency.record_many(2_500_000, 1000);
     stats.bytes = 1000 * 8192;
     let result = StageResult {
-        name: "outstanding 9".to_owned(),
-        stage: 1,
-        started_unix_ns: 0,
-        began: None,
         measured: Nanos::from_secs(10),
         workers: vec![WorkerStats {
             directions: [Some(stats), None, None],
             ..WorkerStats::new(0, 0)
         }],
-        intervals: Vec::new(),
-        storage: BTreeMap::new(),
-        others: None,
-        devices: Vec::new(),
-        limited_share: 0.0,
-        notes: Vec::new(),
+        ..StageResult::new("outstanding 9", 1)
     };
     let text = write_table(&settings, &[result]);
     let expected = "

@@ -1,6 +1,5 @@
 //! Lines, parameter files and output of SQLIO.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use fathom_record::{OpStats, StageResult, WorkerStats};
@@ -275,21 +274,12 @@ fn result(latencies: &[(u64, u64)]) -> StageResult {
         stats.bytes += count * 8192;
     }
     StageResult {
-        name: "sqlio".to_owned(),
-        stage: 0,
-        started_unix_ns: 0,
-        began: None,
         measured: Nanos::from_secs(10),
         workers: vec![WorkerStats {
             directions: [Some(stats), None, None],
             ..WorkerStats::new(0, 0)
         }],
-        intervals: Vec::new(),
-        storage: BTreeMap::new(),
-        others: None,
-        devices: Vec::new(),
-        limited_share: 0.0,
-        notes: Vec::new(),
+        ..StageResult::new("sqlio", 0)
     }
 }
 

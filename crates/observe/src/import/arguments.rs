@@ -10,12 +10,12 @@ use super::{Disks, Format, NamedCounter, Options};
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Logs of other tools")]
 pub struct ImportArgs {
-    /// Read what another tool wrote in place of watching this machine: PerfMon's CSV, iostat, sadf, vmstat, dumps of
-    /// /proc/diskstats, blktrace, fio's logs; several files as one, `-` the standard input
+    /// Read what another tool wrote in place of watching this machine: PerfMon's CSV, iostat, sadf, Azure Monitor's
+    /// JSON, vmstat, dumps of /proc/diskstats, blktrace, fio's logs; several files as one, `-` the standard input
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub from: Vec<PathBuf>,
-    /// Format of the files, where they do not show it (perfmon, iostat, sysstat-json, sadf, vmstat, diskstats, blktrace,
-    /// fio-log)
+    /// Format of the files, where they do not show it (perfmon, iostat, sysstat-json, azure-monitor, sadf, vmstat, diskstats,
+    /// blktrace, fio-log)
     #[arg(long, value_name = "NAME", requires = "from")]
     pub format: Option<Format>,
     /// What a PerfMon counter means whose name is not known: `Odczyty/s=reads`; may be repeated

@@ -10,6 +10,9 @@ use super::collect::Report;
 use super::spans::Span;
 use crate::{Ops, Sample};
 
+/// What is said of intervals that are longer than what happens within them.
+pub(super) const EVENED_OUT: &str = "what is higher or lower within one is evened out";
+
 /// How many reports become one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Groups {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use fathom_diagnostics::Diagnostics;
 use fathom_units::{Nanos, Percent};
 
-use super::coarse::{Groups, together};
+use super::coarse::{EVENED_OUT, Groups, together};
 use super::input::Line;
 use super::spans::{Span, cover, spans};
 use crate::{Device, Machine, MachineSample, Ops, Sample};
@@ -355,7 +355,7 @@ impl Collector {
         }
         if let Some((groups, _)) = groups {
             doubts.push(format!(
-                "it holds more than the {} samples that are kept: intervals are put together to {} each, and what is higher or lower within them is evened out; a part of the time tells it finer",
+                "it holds more than the {} samples that are kept: intervals are put together to {} each, and {EVENED_OUT}; a part of the time tells it finer",
                 self.most,
                 groups.length()
             ));

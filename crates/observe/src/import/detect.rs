@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use fathom_diagnostics::Diagnostic;
 
-use super::blktrace;
+use super::{blktrace, json};
 
 /// A format that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Format {
     Iostat,
     /// JSON of iostat or sadf.
     SysstatJson,
+    /// JSON of Azure Monitor's metrics.
+    AzureMonitor,
     /// sadf's lines.
     Sadf,
     /// vmstat's text.
@@ -31,6 +33,7 @@ const NAMES: &[(&str, Format)] = &[
     ("perfmon", Format::PerfMon),
     ("iostat", Format::Iostat),
     ("sysstat-json", Format::SysstatJson),
+    ("azure-monitor", Format::AzureMonitor),
     ("sadf", Format::Sadf),
     ("vmstat", Format::Vmstat),
     ("diskstats", Format::Diskstats),
@@ -146,8 +149,8 @@ pub(super) fn text(text: &str, name: &str) -> Result<Format, Box<Diagnostic>> {
     if first.trim_start_matches('"').starts_with("(PDH-") {
         return Ok(Format::PerfMon);
     }
-    if first.starts_with('{') {
-        return Ok(Format::SysstatJson);
+    if first.starts_with(['{', '[']) {
+        return json::kind(text, name);
     }
     if first.starts_with("# hostname;") {
         return Ok(Format::Sadf);
@@ -185,7 +188,7 @@ pub(super) fn text(text: &str, name: &str) -> Result<Format, Box<Diagnostic>> {
     if is_fio_log(first) {
         return Ok(Format::FioLog);
     }
-    let hint = "PerfMon's CSV, iostat's text and JSON, sadf's JSON and lines, vmstat's text, dumps of /proc/diskstats, blktrace's files and fio's logs are; name one of them with `--format`";
+    let hint = "PerfMon's CSV, iostat's text and JSON, sadf's JSON and lines, Azure Monitor's JSON, vmstat's text, dumps of /proc/diskstats, blktrace's files and fio's logs are; name one of them with `--format`";
     refuse("its format is none of those that are read", hint)
 }
 

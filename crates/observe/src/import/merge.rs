@@ -5,7 +5,8 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use super::detect::{self, Format};
 use super::input::{File, Text};
 use super::{
-    Options, blktrace, diskstats, fio_log, iostat, perfmon, sadf, sysstat_json, unknown, vmstat,
+    Options, azure_monitor, blktrace, diskstats, fio_log, iostat, perfmon, sadf, sysstat_json,
+    unknown, vmstat,
 };
 use crate::periods::is_dated;
 use crate::{Device, MachineSample, Observation, Sample, Zone};
@@ -67,6 +68,7 @@ fn one(format: Format, text: &Text, options: &Options) -> Result<Observation, Di
         Format::PerfMon => perfmon::read(text, options),
         Format::Iostat => iostat::read(text, options),
         Format::SysstatJson => sysstat_json::read(text, options),
+        Format::AzureMonitor => azure_monitor::read(text, options),
         Format::Sadf => sadf::read(text, options),
         Format::Vmstat => vmstat::read(text, options),
         Format::Diskstats => diskstats::read(text, options),

@@ -6,6 +6,7 @@
 //! its line.
 
 mod arguments;
+mod azure_monitor;
 mod blktrace;
 mod coarse;
 mod collect;
@@ -17,6 +18,7 @@ mod encoding;
 mod fio_log;
 mod input;
 mod iostat;
+mod json;
 mod merge;
 mod number;
 mod pace;

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::io::BufReader;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Nanos;
 use serde::Deserialize;
 use serde::de::{
@@ -19,7 +19,7 @@ use super::input::Text;
 use super::iostat::{FIRST, enough};
 use super::sysstat::{DISCARDS, Memory, Row, processors, went_back};
 use super::when::Dates;
-use super::{Options, devices, unknown};
+use super::{Options, devices, json, unknown};
 use crate::Observation;
 
 #[derive(Deserialize)]
@@ -210,32 +210,8 @@ impl Take for Order {
 }
 
 fn refusal(text: &Text, error: &serde_json::Error) -> Diagnostic {
-    let line = line_of(text, error.line());
-    let shown = line.as_deref().unwrap_or_default();
-    let column = error.column().saturating_sub(1).min(shown.len());
-    let column = (0..=column)
-        .rev()
-        .find(|at| shown.is_char_boundary(*at))
-        .unwrap_or(0);
-    let at = Location::in_line(&text.name, error.line().max(1), shown, column..column);
-    let mut message = error.to_string();
-    if let Some(place) = message.rfind(" at line ") {
-        message.truncate(place);
-    }
-    Diagnostic::error(format!("this is not JSON as sysstat writes it: {message}"))
-        .at(at)
-        .hint("log with `LC_ALL=C iostat -x -t -o JSON 1 60`, or `sadf -j FILE -- -d -u -r`")
-}
-
-/// The line of that number, where it can be had.
-fn line_of(text: &Text, number: usize) -> Option<String> {
-    let mut lines = text.lines().ok()?;
-    while let Some(line) = lines.next().ok()? {
-        if line.number == number {
-            return Some(line.text.to_owned());
-        }
-    }
-    None
+    let hint = "log with `LC_ALL=C iostat -x -t -o JSON 1 60`, or `sadf -j FILE -- -d -u -r`";
+    json::refusal(text, error, "this is not JSON as sysstat writes it", hint)
 }
 
 /// The reports of a machine so far.

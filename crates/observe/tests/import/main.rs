@@ -1,6 +1,7 @@
 //! Importers against what the tools really wrote, and against what nobody should have written.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod azure;
 mod formats;
 mod live;
 mod perfmon;

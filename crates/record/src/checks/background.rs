@@ -161,14 +161,7 @@ mod tests {
         let read = native::read(text, "a.workload.toml");
         let stage = read.ok().map(|(mut workload, _)| workload.stages.remove(0));
         let result = StageResult {
-            name: "a".to_owned(),
-            stage: 0,
-            started_unix_ns: 0,
-            began: None,
             measured: Nanos::from_secs(10),
-            workers: Vec::new(),
-            intervals: Vec::new(),
-            storage: std::collections::BTreeMap::new(),
             others: Some(OtherIo {
                 devices: vec!["vdb".to_owned()],
                 own: [1000 << 20, 0],
@@ -178,8 +171,7 @@ mod tests {
                 over: Nanos::from_secs(10),
             }),
             devices: vec![DeviceCounters::default()],
-            limited_share: 0.0,
-            notes: Vec::new(),
+            ..StageResult::new("a", 0)
         };
         (stage.expect("the workload is sound"), result)
     }

@@ -24,7 +24,7 @@ const LEAST_EXPLAINED: f64 = 0.85;
 
 /// Two levels of a rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Levels {
+pub(super) struct Levels {
     /// Seconds of the first.
     first: usize,
     before: f64,
@@ -37,7 +37,7 @@ pub(super) fn cache_cliff(evidence: &Evidence<'_>) -> Check {
         let seconds = Seconds::of(evidence, result)?.at_least(LEAST_SECONDS)?;
         Ok(find(&seconds).map(|(series, levels)| Finding {
             words: words(&seconds, &series, levels),
-            remedy: remedy(evidence.kind),
+            remedy: remedy(evidence.kind).into(),
         }))
     })
 }
@@ -55,14 +55,44 @@ fn find(seconds: &Seconds<'_>) -> Option<(Series, Levels)> {
     })
 }
 
-/// The split into two levels that leaves the least squares, where it is a change of level.
-fn levels(rates: &[f64]) -> Option<Levels> {
+/// The split of seconds into two levels that leaves the least squares.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Split {
+    /// Seconds of the first level.
+    pub(super) first: usize,
+    pub(super) before: f64,
+    pub(super) after: f64,
+    /// Sum of squares that the levels explain, and that of all seconds around their mean.
+    pub(super) explained: f64,
+    pub(super) all: f64,
+}
+
+/// The change of level, where there is one.
+pub(super) fn levels(rates: &[f64]) -> Option<Levels> {
+    let Split {
+        first,
+        before,
+        after,
+        explained,
+        all,
+    } = split(rates)?;
+    let (low, high) = (before.min(after), before.max(after));
+    let is_cliff = all > 0.0 && explained >= all * LEAST_EXPLAINED && high >= low * LEAST_FACTOR;
+    is_cliff.then_some(Levels {
+        first,
+        before,
+        after,
+    })
+}
+
+/// The best split, each level of which lasts as long as it has to; `None` of so few seconds that there is none.
+pub(super) fn split(rates: &[f64]) -> Option<Split> {
     let count = rates.len();
     let least = LEAST_LEVEL.max((count as f64 * LEAST_LEVEL_SHARE).ceil() as usize);
     let sum: f64 = rates.iter().sum();
     let mean = sum / count as f64;
     let all: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-    let mut best: Option<(f64, Levels)> = None;
+    let mut best: Option<Split> = None;
     let mut so_far = 0.0;
     for (index, rate) in rates.iter().enumerate() {
         so_far += rate;
@@ -73,22 +103,17 @@ fn levels(rates: &[f64]) -> Option<Levels> {
         let (before, after) = (so_far / first as f64, (sum - so_far) / rest as f64);
         let explained =
             first as f64 * (before - mean).powi(2) + rest as f64 * (after - mean).powi(2);
-        if best.is_none_or(|(most, _)| explained > most) {
-            let levels = Levels {
+        if best.is_none_or(|most| explained > most.explained) {
+            best = Some(Split {
                 first,
                 before,
                 after,
-            };
-            best = Some((explained, levels));
+                explained,
+                all,
+            });
         }
     }
-    let (explained, levels) = best?;
-    let (low, high) = (
-        levels.before.min(levels.after),
-        levels.before.max(levels.after),
-    );
-    let is_cliff = all > 0.0 && explained >= all * LEAST_EXPLAINED && high >= low * LEAST_FACTOR;
-    is_cliff.then_some(levels)
+    best
 }
 
 fn words(seconds: &Seconds<'_>, series: &Series, levels: Levels) -> String {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a stage with a job that sets its own pace has none, since its rates are those of the job.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use fathom_stats::Histogram;
@@ -188,7 +189,7 @@ fn before_last_sync(seconds: &[IntervalStats]) -> &[IntervalStats] {
 /// What is found of a stage.
 pub(super) struct Finding {
     pub(super) words: String,
-    pub(super) remedy: &'static str,
+    pub(super) remedy: Cow<'static, str>,
 }
 
 /// The check `id` over all stages: each is judged by itself, with a finding, none, or why it is not judged.
@@ -207,7 +208,7 @@ pub(super) fn over_stages<'a>(
         }
     }
     let first = found.first().map(|(words, _)| words.clone());
-    let remedy = found.first().map_or("", |(_, remedy)| remedy);
+    let remedy = found.first().map(|(_, remedy)| remedy.clone());
     let finding = first.map(|words| words + &others(found.len()));
     let silent = match unjudged.first() {
         None => silent.to_owned(),
@@ -221,7 +222,7 @@ pub(super) fn over_stages<'a>(
             format!("{before}not judged: {why}{}", others(unjudged.len()))
         }
     };
-    super::check(id, finding, &silent, remedy)
+    super::check(id, finding, &silent, &remedy.unwrap_or_default())
 }
 
 fn others(count: usize) -> String {

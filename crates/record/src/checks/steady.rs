@@ -8,6 +8,7 @@ use fathom_stats::{Dependence, mean, slope};
 use fathom_workload::{Job, SteadyJudgement, SteadyLimit, SteadyMetric};
 
 use super::cliff::has_cliff;
+use super::fall::{Fall, fall};
 use super::seconds::{Finding, Seconds, Series, over_stages};
 use super::{Evidence, jobs};
 use crate::{Check, RunKind, StageResult, SteadyOutcome};
@@ -37,13 +38,13 @@ pub(super) fn steady_state(evidence: &Evidence<'_>) -> Check {
         if has_cliff(&seconds) {
             return Err("two levels, as `cache-cliff` tells".to_owned());
         }
-        judge(&seconds.series(), evidence.kind)
+        judge(&seconds, evidence.kind)
     })
 }
 
-fn judge(all: &[Series], kind: RunKind) -> Result<Option<Finding>, String> {
+fn judge(seconds: &Seconds<'_>, kind: RunKind) -> Result<Option<Finding>, String> {
     let mut unknown = None;
-    for series in all {
+    for series in seconds.series() {
         let Some(rounds) = Rounds::of(&series.rates) else {
             continue;
         };
@@ -57,8 +58,11 @@ fn judge(all: &[Series], kind: RunKind) -> Result<Option<Finding>, String> {
             continue;
         }
         return Ok(Some(Finding {
-            words: rounds.words(series),
-            remedy: remedy(kind),
+            words: rounds.words(&series),
+            remedy: match fall(&series.rates) {
+                Some(fall) => after_fall(seconds, &series, fall, kind).into(),
+                None => remedy(kind).into(),
+            },
         }));
     }
     unknown.map_or(Ok(None), Err)
@@ -75,6 +79,32 @@ fn remedy(kind: RunKind) -> &'static str {
              or begin with it (`cache = \"warm\"`, `credits = \"empty\"` in the design)"
         }
     }
+}
+
+/// What to do where the rate fell once and stayed low.
+fn after_fall(seconds: &Seconds<'_>, series: &Series, fall: Fall, kind: RunKind) -> String {
+    let at = seconds.end_of_first(fall.first);
+    let (before, after) = (
+        series.unit.words(fall.before),
+        series.unit.words(fall.after),
+    );
+    let fell = format!(
+        "{}s fell by {:.0} % after {at}, from {before} before to {after} from then on, as where a cache filled up or burst credits \
+         ran out",
+        series.way.name(),
+        fall.percent()
+    );
+    let what = match kind {
+        RunKind::Run | RunKind::Serve => format!(
+            "for the state behind it fill the storage first (write it once in full), or warm up for {at} and more (`warmup`; in \
+             fio's words `ramp_time`), and measure longer"
+        ),
+        RunKind::Predict => format!(
+            "predict the state behind it with a warm-up of {at} and more (`warmup`; in fio's words `ramp_time`), or begin with it \
+             (`cache = \"warm\"`, `credits = \"empty\"` in the design)"
+        ),
+    };
+    format!("{fell}: {what}")
 }
 
 /// Five equal parts of the seconds; what cannot be shared out is left out of the first.
@@ -178,7 +208,7 @@ fn own_criterion(evidence: &Evidence<'_>, result: &StageResult) -> Option<Result
     Some(missed.map_or(Ok(()), |(job, outcome)| {
         Err(Finding {
             words: format!("{} was not steady by its end{}", job.name, why(job, outcome)),
-            remedy: "measure longer, or ask for less steadiness: the figures are those of storage on its way to a steady state",
+            remedy: "measure longer, or ask for less steadiness: the figures are those of storage on its way to a steady state".into(),
         })
     }))
 }
@@ -210,6 +240,7 @@ fn why(job: &Job, outcome: &SteadyOutcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::chance::Chance;
+    use super::super::cliff::levels;
     use super::*;
 
     /// What becomes of rounds of these rates: steady, unknown, or not.
@@ -357,6 +388,59 @@ mod tests {
             least(told(60, (0.02, alike), wave), 98.0);
             least(told(60, (0.0, alike), falls(0.2)), 100.0);
             least(-told(60, (0.001, alike), falls(0.09)), 0.0);
+        }
+    }
+
+    /// Of 1,000 runs of such seconds in how many a fall is named, by `cache-cliff` or by the remedy of `steady-state`, and in
+    /// how many one of the two tells anything.
+    fn named(count: usize, of: (f64, f64), course: impl Fn(f64) -> f64) -> (f64, f64) {
+        let mut chance = Chance(7);
+        let (mut named, mut told) = (0.0, 0.0);
+        for _ in 0..1000 {
+            let seconds = chance.seconds(count, of, &course);
+            let rounds = Rounds::of(&seconds);
+            let is_told = rounds.is_some_and(|it| !it.is_steady() && !it.may_be_chance());
+            let is_cliff = levels(&seconds).is_some();
+            told += f64::from(u8::from(is_told || is_cliff));
+            named += f64::from(u8::from(is_cliff || (is_told && fall(&seconds).is_some())));
+        }
+        (named, told)
+    }
+
+    #[test]
+    fn falls_are_named_and_drifts_and_noise_are_not() {
+        for (count, least) in [(60, 0.93), (120, 0.97), (300, 0.99)] {
+            for scatter in [0.05, 0.1, 0.15] {
+                for (by, at) in [
+                    (0.4, 0.25),
+                    (0.4, 0.4),
+                    (0.4, 0.55),
+                    (0.4, 0.7),
+                    (0.5, 0.4),
+                    (0.5, 0.6),
+                ] {
+                    let step = |place: f64| {
+                        if place < at {
+                            1000.0
+                        } else {
+                            1000.0 * (1.0 - by)
+                        }
+                    };
+                    let (named, told) = named(count, (scatter, 0.0), step);
+                    assert!(
+                        told > 800.0 && named > told * least,
+                        "{named} of {told}, {count} s at {scatter}, a fall by {by} at {at}"
+                    );
+                }
+                for by in [0.0, 0.1, 0.2, 0.4, 0.6, 0.9] {
+                    let drift = |place: f64| 1000.0 * (1.0 + by * (0.5 - place));
+                    let (named, _) = named(count, (scatter, 0.0), drift);
+                    assert!(
+                        named <= 10.0,
+                        "{named} of 1,000, {count} s at {scatter}, a drift by {by}"
+                    );
+                }
+            }
         }
     }
 }

@@ -113,6 +113,37 @@ fn each_direction_is_looked_at() {
     assert!(cliff.evidence.starts_with(words), "{cliff:?}");
 }
 
+/// What fell once is told with when and by how much; what drifts is not said to have fallen once.
+#[test]
+fn a_fall_that_is_no_cliff_is_named_by_the_remedy() {
+    let fell = [vec![1000; 24], vec![700; 36]].concat();
+    for (kind, part) in [
+        (
+            RunKind::Run,
+            "for the state behind it fill the storage first",
+        ),
+        (RunKind::Serve, "warm up for 24 s and more"),
+        (
+            RunKind::Predict,
+            "predict the state behind it with a warm-up of 24 s",
+        ),
+    ] {
+        let [steady, cliff] = told(kind, |run| seconds(run, &fell));
+        assert!(!steady.passed && cliff.passed, "{steady:?} {cliff:?}");
+        let words = "reads fell by 30 % after 24 s, from 1,000 IOPS before to 700 IOPS from then on, as where a cache filled up";
+        let remedy = &steady.remedy;
+        assert!(
+            remedy.starts_with(words) && remedy.contains(part),
+            "{remedy}"
+        );
+    }
+    let [steady, _] = told(RunKind::Run, |run| seconds(run, &drift(8000, 6000)));
+    assert!(
+        !steady.passed && !steady.remedy.contains("fell by"),
+        "{steady:?}"
+    );
+}
+
 #[test]
 fn a_drift_is_no_steady_state() {
     check(Some("steady-state"), |run| seconds(run, &drift(8000, 6000)));

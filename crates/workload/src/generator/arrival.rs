@@ -292,6 +292,31 @@ mod tests {
         assert!(of(2).abs_diff(100_000) < 1_300, "{}", of(2));
     }
 
+    /// What comes next is known before it is taken, also where a pause lies before it.
+    #[test]
+    fn the_next_start_is_known_before_it_is_taken() {
+        let rates: [&[(u64, u64)]; 5] = [
+            &[(2, 1)],
+            &[(0, 3), (2, 1)],
+            &[(2, 1), (0, 3)],
+            &[(0, 1), (0, 2), (7, 1), (0, 1)],
+            &[(0, 1)],
+        ];
+        for rates in rates {
+            for together in [false, true] {
+                for poisson in [Poisson::Fixed, Poisson::Exponential] {
+                    let mut schedule = stepped(rates, together, poisson);
+                    for _ in 0..20 {
+                        let next = schedule.peek();
+                        assert_eq!(next, schedule.next_start(1), "{rates:?} {together}");
+                    }
+                }
+            }
+        }
+        let late = stepped(&[(0, 3), (2, 1)], false, Poisson::Fixed);
+        assert_eq!(late.peek(), 3_000_000_000);
+    }
+
     #[test]
     fn the_starts_of_a_second_may_stand_together() {
         let mut spikes = stepped(&[(3, 1), (0, 2)], true, Poisson::Exponential);

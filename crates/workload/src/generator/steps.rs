@@ -9,6 +9,8 @@ use fathom_units::Nanos;
 use crate::{Pacing, RateSteps};
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
+/// The least that an I/O takes of a second: it is one, or has a byte.
+const LEAST_UNIT: f64 = 1.0;
 
 /// The steps under way.
 #[derive(Debug)]
@@ -25,7 +27,6 @@ pub(super) struct Steps {
     fraction: f64,
     /// I/Os or bytes that this second has left, where they stand together.
     left: f64,
-    begun: bool,
 }
 
 impl Steps {
@@ -44,7 +45,7 @@ impl Steps {
             };
             (rate, end)
         });
-        Self {
+        let mut steps = Self {
             rates: list.collect(),
             paces_bytes,
             together: steps.together,
@@ -53,7 +54,21 @@ impl Steps {
             next: 0,
             fraction: 0.0,
             left: 0.0,
-            begun: false,
+        };
+        steps.begin();
+        steps
+    }
+
+    /// The first start: behind the steps without a rate that stand first.
+    fn begin(&mut self) {
+        if self.is_idle() {
+            return;
+        }
+        if self.together {
+            self.left = self.of_second();
+            self.pass_seconds(LEAST_UNIT);
+        } else {
+            self.pass(0.0);
         }
     }
 
@@ -63,6 +78,8 @@ impl Steps {
     }
 
     /// Intended start of the next I/O, of `length` bytes; `gap` is what lies behind it, in mean gaps.
+    ///
+    /// Invariant: where the starts of a second do not stand together, `next` is in a step with a rate.
     pub(super) fn next_start(&mut self, length: u32, gap: f64) -> u64 {
         let units = if self.paces_bytes {
             f64::from(length)
@@ -75,15 +92,12 @@ impl Steps {
         if self.together {
             return self.next_of_second(units);
         }
-        if !self.begun {
-            self.begun = true;
-            self.pass(0.0);
-        }
         let start = self.next;
         self.pass(units * gap);
         start
     }
 
+    /// Intended start of the next I/O; where bytes stand together in their second, of one that has room in it.
     pub(super) fn peek(&self) -> u64 {
         if self.is_idle() { u64::MAX } else { self.next }
     }
@@ -122,21 +136,27 @@ impl Steps {
         }
     }
 
-    /// The start of the second that has room for this I/O.
+    /// The start of the second that has room for this I/O; `next` is then that of the next.
     fn next_of_second(&mut self, units: f64) -> u64 {
-        if !self.begun {
-            self.begun = true;
-            self.left = self.of_second();
+        self.pass_seconds(units);
+        if self.next == u64::MAX {
+            return self.next;
         }
+        let start = self.next;
+        self.left -= units;
+        self.pass_seconds(LEAST_UNIT);
+        start
+    }
+
+    /// Goes on to the second that has room for so much.
+    fn pass_seconds(&mut self, units: f64) {
         while self.left < units - 1e-6 {
             self.next = self.next.saturating_add(NANOS_PER_SEC);
             if self.next == u64::MAX {
-                return self.next;
+                return;
             }
             self.left += self.of_second();
         }
-        self.left -= units;
-        self.next
     }
 
     /// I/Os or bytes of the second that begins now: of the step that it begins in.

@@ -1,7 +1,5 @@
 //! The output to the character.
 
-use std::collections::BTreeMap;
-
 use fathom_record::{LogChunk, LogWindow, OpStats, StageResult, WindowSums, WorkerStats};
 use fathom_units::Nanos;
 
@@ -21,18 +19,9 @@ fn worker(index: u32, reads: u64) -> WorkerStats {
 
 fn result(workers: Vec<WorkerStats>) -> StageResult {
     StageResult {
-        name: "timespan 1".to_owned(),
-        stage: 0,
-        started_unix_ns: 0,
-        began: None,
         measured: Nanos::from_secs(2),
         workers,
-        intervals: Vec::new(),
-        storage: BTreeMap::new(),
-        others: None,
-        devices: Vec::new(),
-        limited_share: 0.0,
-        notes: Vec::new(),
+        ..StageResult::new("timespan 1", 0)
     }
 }
 

@@ -17,10 +17,7 @@ fn results(workload: &Workload) -> Vec<StageResult> {
     let stages = workload.stages.iter().enumerate();
     stages
         .map(|(index, stage)| StageResult {
-            name: stage.name.clone(),
-            stage: index,
             started_unix_ns: 1_795_201_044_000_000_000,
-            began: None,
             measured: Nanos::from_secs(2),
             workers: stage
                 .jobs
@@ -28,12 +25,7 @@ fn results(workload: &Workload) -> Vec<StageResult> {
                 .enumerate()
                 .map(|(job, it)| worker(job, it))
                 .collect(),
-            intervals: Vec::new(),
-            storage: std::collections::BTreeMap::new(),
-            others: None,
-            devices: Vec::new(),
-            limited_share: 0.0,
-            notes: Vec::new(),
+            ..StageResult::new(&stage.name, index)
         })
         .collect()
 }

@@ -20,18 +20,9 @@ fn result(input: &IometerInput, stage: usize, each: &[(Direction, u64)]) -> Stag
         stats
     });
     StageResult {
-        name: input.workload.stages[stage].name.clone(),
-        stage,
-        started_unix_ns: 0,
-        began: None,
         measured: Nanos::from_secs(2),
         workers: workers.collect(),
-        intervals: Vec::new(),
-        storage: std::collections::BTreeMap::new(),
-        others: None,
-        devices: Vec::new(),
-        limited_share: 0.0,
-        notes: Vec::new(),
+        ..StageResult::new(&input.workload.stages[stage].name, stage)
     }
 }
 

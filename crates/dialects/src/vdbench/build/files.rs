@@ -226,6 +226,7 @@ impl Builder<'_> {
             }
             "shared" => fsd.shared = self.values.truth(parameter).unwrap_or_default(),
             "openflags" => fsd.openflags = self.values.openflags(parameter),
+            "journal" => self.refuse_journal(parameter),
             _ => self.refuse(parameter, "not done here", "remove it"),
         }
     }

@@ -83,13 +83,14 @@ const NO_EFFECT: &[(&str, &str)] = &[
     ("dedupseed", "the workload's seed is used"),
 ];
 
+/// Why there is no journal, whatever asks for one, and what to do.
+pub(super) const NO_JOURNAL: &str = "journals of data validation are not kept";
+pub(super) const WITHOUT_JOURNAL: &str =
+    "remove it; `validate=yes` checks what a run has written in the runs behind it";
+
 /// Keywords that would change what is measured.
 const REFUSED: &[(&str, &str, &str)] = &[
-    (
-        "journal",
-        "journals of data validation are not kept",
-        "remove it; `validate=yes` checks what a run has written in the runs behind it",
-    ),
+    ("journal", NO_JOURNAL, WITHOUT_JOURNAL),
     (
         "pattern_buffer",
         "patterns of buffers are not read",

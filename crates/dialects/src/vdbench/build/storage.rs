@@ -229,7 +229,8 @@ impl Builder<'_> {
                 "traces of Swat are not read",
                 "use `fathom fio` with `--read_iolog=`",
             ),
-            "journal" | "deduphotsets" | "dedupflipflop" => {
+            "journal" => self.refuse_journal(parameter),
+            "deduphotsets" | "dedupflipflop" => {
                 self.refuse(parameter, "not done here", "remove it");
             }
             _ => self.refuse(

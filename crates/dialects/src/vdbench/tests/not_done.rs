@@ -161,7 +161,6 @@ fn what_is_not_done_with_a_storage_or_workload_is_refused_by_name() {
     for (sd, wd, named, line, remedy) in [
         ("replay=x", "", "`replay=`", 1, "--read_iolog="),
         ("streams=2", "", "`streams=`", 1, "`wd=`"),
-        ("journal=/x", "", "`journal=`", 1, "remove it"),
         ("", "user=class", "`user=`", 2, "remove it"),
         (
             "",
@@ -221,19 +220,31 @@ fn what_is_not_done_with_a_storage_or_workload_is_refused_by_name() {
     );
 }
 
+/// A journal, of an SD or an FSD, with the reason why there is none.
+#[test]
+fn a_journal_is_refused_with_its_reason() {
+    let storage = "\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max";
+    let files = "\nfwd=w,fsd=f,operation=read\nrd=r,fwd=w,fwdrate=max,elapsed=9";
+    for (first, rest) in [
+        ("sd=sd1,lun=/x,size=1g,journal=/x", storage),
+        ("sd=sd1,lun=/x,size=1g,journal=recover", storage),
+        (
+            "fsd=f,anchor=/a,depth=1,width=1,files=9,size=4k,journal=/x",
+            files,
+        ),
+    ] {
+        let why = "`journal=`: journals of data validation are not kept";
+        names(&format!("{first}{rest}"), why, 1, "validate=yes");
+    }
+}
+
 /// The same of runs on files.
 #[test]
 fn what_is_not_done_on_files_is_refused_by_name() {
     let fsd = "fsd=f,anchor=/a,depth=1,width=1,files=9,size=4k";
     let fwd = "fwd=w,fsd=f,operation=read";
     let rd = "rd=r,fwd=w,fwdrate=max,elapsed=9";
-    for keyword in [
-        "journal=/x",
-        "mask=x",
-        "cleanup=yes",
-        "streams=2",
-        "dedupratio=2",
-    ] {
+    for keyword in ["mask=x", "cleanup=yes", "streams=2", "dedupratio=2"] {
         let named = format!("`{}=`", keyword.split('=').next().unwrap());
         names(
             &format!("{fsd},{keyword}\n{fwd}\n{rd}"),
