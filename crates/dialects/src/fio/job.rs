@@ -11,6 +11,7 @@ use fathom_workload::{
 use super::conditioning;
 use super::exports;
 use super::features;
+use super::late::{self, Complaints};
 use super::placement::{
     is_aligned, is_independent, is_never_random, size_list, working_set_problem, zone_problem,
     zones,
@@ -648,22 +649,52 @@ pub fn check_direction(
     });
 }
 
-/// Complaints about settings that do not go together.
-pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Diagnostics) {
-    check_direction(settings, name, allowed, diagnostics);
-    let mut refuse = |option: &str, message: String, hint: &str| {
-        let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
-        diagnostics.push(match settings.location(option) {
-            Some(location) => error.at(location),
-            None => error,
-        });
+fn error_of(
+    settings: &Settings,
+    name: &str,
+    (option, message, hint): (&str, String, &str),
+) -> Diagnostic {
+    let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
+    match settings.location(option) {
+        Some(location) => error.at(location),
+        None => error,
+    }
+}
+
+/// Complaints of [`check`] some of which fio finds as it runs.
+fn check_late(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Complaints<'_>) {
+    let mut refuse = |errno: Option<i32>, option: &str, message: String, hint: &str| {
+        diagnostics.refuse(errno, error_of(settings, name, (option, message, hint)));
     };
     for (option, message, hint) in verify::problems(settings, allowed == Allowed::ReadsOnly) {
-        refuse(option, message, hint);
+        refuse(Some(late::of_check(option)), option, message, hint);
     }
     if let Some(problem) = settings.priority.problem() {
-        refuse("cmdprio_bssplit", problem.to_owned(), "keep one of them");
+        let (option, hint) = ("cmdprio_bssplit", "keep one of them");
+        refuse(Some(late::EINVAL), option, problem.to_owned(), hint);
     }
+    if let Some((option, message, hint)) = exports::problem(settings) {
+        refuse(Some(late::of_export(option)), option, message, hint);
+    }
+    if let Some((option, message)) = engine_problem(settings) {
+        let hint = "take another engine, or leave the option out";
+        refuse(late::of_engine(option), option, message, hint);
+    }
+    if let Some((option, message, hint)) = zone_problem(settings) {
+        refuse(late::of_zones(option), option, message.to_owned(), hint);
+    }
+    for (option, message, hint) in conditioning::problems(settings) {
+        refuse(late::of_conditioning(option), option, message, hint);
+    }
+}
+
+/// Complaints about settings that do not go together.
+pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Complaints<'_>) {
+    check_direction(settings, name, allowed, diagnostics);
+    check_late(settings, name, allowed, diagnostics);
+    let mut refuse = |option: &str, message: String, hint: &str| {
+        diagnostics.push(error_of(settings, name, (option, message, hint)));
+    };
     if let Some((option, message, hint)) = call_problem(settings) {
         refuse(option, message, hint);
     }
@@ -678,19 +709,6 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         refuse("rate_iops", message, "keep one of them");
     }
     for (option, message, hint) in pacing_problems(settings) {
-        refuse(option, message, hint);
-    }
-    if let Some((option, message, hint)) = exports::problem(settings) {
-        refuse(option, message, hint);
-    }
-    if let Some((option, message)) = engine_problem(settings) {
-        let hint = "take another engine, or leave the option out";
-        refuse(option, message, hint);
-    }
-    if let Some((option, message, hint)) = zone_problem(settings) {
-        refuse(option, message.to_owned(), hint);
-    }
-    for (option, message, hint) in conditioning::problems(settings) {
         refuse(option, message, hint);
     }
     if let Some((option, message, hint)) = working_set_problem(settings) {
