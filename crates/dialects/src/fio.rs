@@ -28,6 +28,8 @@ mod job;
 mod late;
 mod lexer;
 mod option_names;
+mod pairs;
+mod passes;
 mod placement;
 mod plan;
 mod replay;
