@@ -13,7 +13,7 @@ use super::features;
 use super::file_names::split_list;
 use super::file_sizes::FileSizes;
 use super::job::{block_range, smallest_block};
-use super::late::{Complaints, EINVAL, EIO, ENOENT, EOPNOTSUPP};
+use super::late::{Complaints, EINVAL, EIO, EISDIR, ENOENT, EOPNOTSUPP};
 use super::settings::{Amount, Settings};
 use super::short_files::long_enough;
 
@@ -90,12 +90,7 @@ impl Clone<'_> {
                 return self.endless(paths, diagnostics);
             }
             if paths.iter().zip(&statuses).all(unknown) {
-                self.refuse(
-                    diagnostics,
-                    EINVAL,
-                    "you need to specify size=",
-                    "no file exists to tell it",
-                );
+                self.refuse_without_size(&statuses, diagnostics);
                 return None;
             }
         }
@@ -116,6 +111,17 @@ impl Clone<'_> {
         }
         let name = self.name;
         Some(long_enough(settings, name, targets, &held, diagnostics))
+    }
+
+    /// Complains of files that tell no size. fio begins to read from a directory, which has one.
+    fn refuse_without_size(&self, statuses: &[FileStatus], diagnostics: &mut Complaints<'_>) {
+        let errno = if statuses.contains(&FileStatus::Directory) {
+            EISDIR
+        } else {
+            EINVAL
+        };
+        let hint = "no file exists to tell it";
+        self.refuse(diagnostics, errno, "you need to specify size=", hint);
     }
 
     /// Complains of a file that the job would have to make longer and may not, as fio does; `None` after an error.
@@ -480,7 +486,7 @@ impl Clone<'_> {
             self.refuse(diagnostics, EINVAL, message, hint);
             return None;
         };
-        if file_size.is_some_and(|size| offset >= size) {
+        if file_size.is_some_and(|size| self.leaves_nothing(size, offset)) {
             self.refuse_whole_file(diagnostics);
             return None;
         }
@@ -492,9 +498,21 @@ impl Clone<'_> {
         })
     }
 
+    /// Whether a file of `size` ends where its part in use would begin. One that no engine opens has no end to append at, which is
+    /// as far away as can be.
+    fn leaves_nothing(&self, size: u64, offset: u64) -> bool {
+        self.diskless && self.settings.placement.append || offset >= size
+    }
+
     /// Complains of a file that ends where its part in use would begin.
     fn refuse_whole_file(&self, diagnostics: &mut Complaints<'_>) {
-        let (message, hint) = if self.settings.placement.append {
+        let (message, hint) = if self.settings.placement.append && self.diskless {
+            let message = "no file is opened, and so there is no end to append at";
+            (
+                message,
+                "give size= in place of filesize=, or leave out `file_append`",
+            )
+        } else if self.settings.placement.append {
             let message = "the file is as long as `filesize` says: nothing is left to append";
             (message, "raise filesize=, or leave it out and give size=")
         } else {
