@@ -25,8 +25,11 @@ mod fitting;
 mod help;
 mod input;
 mod job;
+mod late;
 mod lexer;
 mod option_names;
+mod pairs;
+mod passes;
 mod placement;
 mod plan;
 mod replay;
@@ -52,6 +55,7 @@ pub use input::{
     OutputFormat, OutputOptions, Percentiles, Provenance, SizesOf, TraceMerge, Trigger, Unified,
     WindowValue,
 };
+pub use late::{Refused, Unready};
 pub use lexer::looks_like_job_file;
 pub use plan::lacks_jobs;
 pub use self_tests::{CounterAt, Counters, NO_COUNTERS, checksum_names, checksum_speed, counters};
@@ -69,14 +73,28 @@ pub use write::{
 /// # Errors
 /// Every complaint about the arguments and files at once. At least one of them is an error.
 pub fn read(arguments: &[String], context: &ReadContext<'_>) -> Result<FioInput, Diagnostics> {
+    read_to_run(arguments, context).map_err(|unready| unready.complaints)
+}
+
+/// Reads as [`read`] does, for a run whose results are shown as fio shows them.
+///
+/// # Errors
+/// As [`read`], with the jobs themselves where fio would read them, and find what is wrong only as it runs them.
+pub fn read_to_run(
+    arguments: &[String],
+    context: &ReadContext<'_>,
+) -> Result<FioInput, Box<Unready>> {
     let (line, mut diagnostics) = command_line::read(arguments, context);
-    let input = plan::build(line, context, &mut diagnostics);
-    match input {
-        Some(input) if !diagnostics.has_errors() => Ok(FioInput {
+    let built = plan::build(line, context, &mut diagnostics);
+    match built {
+        Some((input, _)) if !diagnostics.has_errors() => Ok(FioInput {
             warnings: diagnostics,
             ..input
         }),
-        _ => Err(diagnostics),
+        built => Err(Box::new(Unready {
+            complaints: diagnostics,
+            refused: built.map(|(input, errnos)| Refused { input, errnos }),
+        })),
     }
 }
 

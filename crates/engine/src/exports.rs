@@ -16,7 +16,7 @@ use fathom_workload::{Backend, Direction, Job, OpenSync, Target, Workload, unkno
 
 use crate::EngineError;
 use crate::complaints::Complaint;
-use crate::targets::{Kind, Targets};
+use crate::targets::{Kind, Targets, writes};
 
 /// How long a server may say nothing while it owes answers.
 pub(crate) const SILENCE_MOST: Nanos = Nanos::from_secs(60);
@@ -79,7 +79,7 @@ pub(crate) fn check(job: &Job, target: &Target, export: &Export) -> Result<(), C
         return Err(Complaint::new(problem).hint("leave that out, or use a file or a block device"));
     }
     let Offer { flags, blocks, .. } = export.offer;
-    let writes = job.mix.changes_data();
+    let writes = writes(job);
     if writes && flags.is_read_only() {
         let problem = Complaint::new("its server offers it for reading alone, and the job writes");
         return Err(problem.hint("only read it, or let the server offer it for writing"));
@@ -151,7 +151,7 @@ fn writers(workload: &Workload, targets: &Targets, stage: usize, object: usize) 
     let jobs = workload.jobs().zip(&targets.jobs);
     let users = jobs.filter(|((of, _), used)| *of == stage && used.objects.contains(&object));
     let users: Vec<&Job> = users.map(|((_, job), _)| job).collect();
-    if users.iter().any(|job| job.mix.changes_data()) {
+    if users.iter().any(|job| writes(job)) {
         users.iter().map(|job| job.workers).sum()
     } else {
         0

@@ -15,7 +15,7 @@ use fathom_workload::{Caching, Job, OpenSync};
 use crate::exports::{self, Export};
 use crate::fresh::FreshFile;
 use crate::guard::{self, DeviceNumber, HeldDevice};
-use crate::targets::{Kind, Object, Targets};
+use crate::targets::{Kind, Object, Targets, writes};
 use crate::zeroes;
 use crate::{EngineError, StopFlag};
 
@@ -230,7 +230,7 @@ pub(crate) fn make(path: &Path, job: &Job) -> io::Result<File> {
 
 fn how(job: &Job) -> OpenHow {
     OpenHow {
-        access: if job.mix.changes_data() || job.features.operation.is_some() {
+        access: if writes(job) || job.features.operation.is_some() {
             Access::ReadWrite
         } else {
             Access::Read

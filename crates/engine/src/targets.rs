@@ -11,10 +11,11 @@ use std::path::{Component, Path, PathBuf};
 
 use fathom_diagnostics::Diagnostics;
 use fathom_rawio::{self as rawio, OpenHow};
-use fathom_units::Bytes;
+use fathom_units::{Bytes, Percent};
 use fathom_workload::generator::TargetRange;
 use fathom_workload::{
-    Backend, Caching, Direction, ExistingFiles, FileOperation, Job, Place, Target, Workload,
+    Backend, Caching, Direction, ExistingFiles, FileOperation, Job, Place, Target, VerifyPhase,
+    Workload,
 };
 
 use crate::character;
@@ -236,11 +237,24 @@ fn note_use<'a>(
         // What is there already is opened, and left as it is.
         (None, Some(FileOperation::Create)) => job.unlink || !is_there,
         (None, Some(operation)) => operation.changes_data(),
-        (None, None) => job.mix.changes_data(),
+        (None, None) => writes(job),
     };
     object.only_ours |= job.existing == ExistingFiles::OnlyOurs;
     let opens = job.backend.opens_files() && !operation.is_some_and(FileOperation::is_of_names);
     object.direct |= job.caching == Caching::Direct && opens;
+}
+
+/// Whether a job that does I/O changes data: one whose writes were done by an earlier run, and are only counted, reads alone.
+pub(crate) fn writes(job: &Job) -> bool {
+    let verify = job.features.verify.as_deref();
+    let phases = [VerifyPhase::Only, VerifyPhase::Nothing];
+    // Without writes there is nothing that could have been done before, and trims are issued. What is mapped must be open for
+    // writing to be mapped as the job's writes would want it.
+    let are_counted = job.mix.write > Percent::ZERO
+        && job.backend != Backend::Mmap
+        && job.features.replay.is_none()
+        && verify.is_some_and(|verify| phases.contains(&verify.phase));
+    job.mix.changes_data() && !are_counted
 }
 
 /// What to do about a file that must be there. How a job is to make it itself depends on the words that it was written in.

@@ -23,6 +23,7 @@ mod watcher;
 mod wire;
 
 use fathom_dialects::fio::{self, Action, FioInput, ReadContext};
+use fathom_rawio::Clock;
 use fathom_session::{
     Code, Console, Failure, PatientFiles, engine_failure, read_context, tell_warnings,
 };
@@ -57,15 +58,20 @@ pub fn fio(arguments: &[String], console: &dyn Console) -> Code {
             files: &files,
             ..read_context()
         };
-        let input = fio::read(&theirs, &context).map_err(|complaints| {
-            // As with fio the options are shown, too, on standard output, where there are no jobs.
-            if fio::lacks_jobs(&complaints) {
-                console.print(&fio::general_help());
+        let began = Clock::now();
+        match fio::read_to_run(&theirs, &context) {
+            Ok(input) => {
+                tell_warnings(&input.warnings, console);
+                act(&input, &ours, output, console)
             }
-            Failure::from(complaints)
-        })?;
-        tell_warnings(&input.warnings, console);
-        act(&input, &ours, output, console)
+            Err(unready) => {
+                // As with fio the options are shown, too, on standard output, where there are no jobs.
+                if fio::lacks_jobs(&unready.complaints) {
+                    console.print(&fio::general_help());
+                }
+                run::refuse_read(*unready, began, output, console)
+            }
+        }
     });
     done.unwrap_or_else(|Failure { code, message }| {
         console.tell(&message);

@@ -2,10 +2,9 @@
 //!
 //! They are made as fio makes them, so that a run finds what a run of fio left behind, and the other way round.
 
-use fathom_diagnostics::Diagnostics;
-
 use super::context::{FileStatus, Files};
 use super::exports;
+use super::late::{Complaints, EINVAL};
 use super::targets::Clone;
 
 /// Most files that `opendir` finds.
@@ -17,11 +16,11 @@ impl Clone<'_> {
         &self,
         directory: &str,
         files: &dyn Files,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut Complaints<'_>,
     ) -> Option<Vec<String>> {
         let found = files.list(directory, MAX_LISTED);
-        let problem = match &found {
-            Ok(paths) if paths.is_empty() => "it holds no regular file".to_owned(),
+        let (errno, problem) = match &found {
+            Ok(paths) if paths.is_empty() => (Some(EINVAL), "it holds no regular file".to_owned()),
             Ok(_) => {
                 let most = self.settings.listed_files.unwrap_or(u64::MAX);
                 let mut paths = found.ok()?;
@@ -31,10 +30,11 @@ impl Clone<'_> {
                 paths.truncate(usize::try_from(most).unwrap_or(usize::MAX));
                 return Some(paths);
             }
-            Err(error) => error.to_string(),
+            Err(error) => (None, error.to_string()),
         };
         let message = format!("`opendir={directory}`: {problem}");
-        self.refuse(diagnostics, &message, "name a directory with files in it");
+        let error = self.error(&message, "name a directory with files in it");
+        diagnostics.refuse(errno, error);
         None
     }
 

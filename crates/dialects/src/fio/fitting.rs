@@ -9,6 +9,7 @@ use fathom_units::Bytes;
 use fathom_workload::{Distribution, Target};
 
 use super::job::{block_range, smallest_block};
+use super::late::{Complaints, EINVAL};
 use super::settings::{Amount, Settings};
 use super::targets::share;
 
@@ -51,7 +52,7 @@ pub fn check_share(
     settings: &Settings,
     name: &str,
     targets: &[Target],
-    diagnostics: &mut Diagnostics,
+    diagnostics: &mut Complaints<'_>,
 ) -> Option<()> {
     let Amount::Percent(percent @ 1..=99) = settings.io_size else {
         return Some(());
@@ -70,10 +71,11 @@ pub fn check_share(
     let message =
         format!("job `{name}`: {percent}% of its files is {all}, less than one block of {block}");
     let error = Diagnostic::error(message).hint("raise io_size= or size=, or lower bs=");
-    diagnostics.push(match settings.location("io_size") {
+    let error = match settings.location("io_size") {
         Some(location) => error.at(location),
         None => error,
-    });
+    };
+    diagnostics.late(EINVAL, error);
     None
 }
 
@@ -83,7 +85,7 @@ pub fn check_sequence(
     settings: &Settings,
     name: &str,
     targets: &[Target],
-    diagnostics: &mut Diagnostics,
+    diagnostics: &mut Complaints<'_>,
 ) -> Option<()> {
     let shortest = targets.iter().filter_map(|target| target.length).min();
     let Some(shortest) = shortest.filter(|_| settings.pattern.random) else {
@@ -105,10 +107,11 @@ pub fn check_sequence(
     let message = format!("job `{name}`: there is no block {largest} in {shortest}");
     let hint = format!("blocks are counted from 0 to {}", there.saturating_sub(1));
     let error = Diagnostic::error(message).hint(hint);
-    diagnostics.push(match settings.location("random_distribution") {
+    let error = match settings.location("random_distribution") {
         Some(location) => error.at(location),
         None => error,
-    });
+    };
+    diagnostics.late(EINVAL, error);
     None
 }
 

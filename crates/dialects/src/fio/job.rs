@@ -11,14 +11,11 @@ use fathom_workload::{
 use super::conditioning;
 use super::exports;
 use super::features;
-use super::placement::{
-    is_aligned, is_independent, is_never_random, size_list, working_set_problem, zone_problem,
-    zones,
-};
+use super::late::{self, Complaints};
+use super::passes::{extent, time_based};
+use super::placement::{is_aligned, is_independent, size_list, working_set_problem, zone_problem};
 use super::settings::{Amount, Settings, call_problem, pacing_problems};
-use super::skipping::{passes, queues};
 use super::table;
-use super::targets::share;
 use super::verify;
 
 /// What issues the settings' I/O.
@@ -83,7 +80,7 @@ pub fn build(
     let one_at_a_time = matches!(backend, Backend::Sync | Backend::Mmap);
     let (arrival, mix) = (arrival(settings), mix(settings));
     let past_end = (features.placement.as_ref()).is_some_and(|rules| rules.past_end);
-    let (bytes, loops) = pass_bytes(settings, &targets, past_end);
+    let extent = extent(settings, &targets, past_end);
     let calls = features.calls;
     let of_names = features.operation.is_some_and(FileOperation::is_of_names);
     Job {
@@ -116,9 +113,9 @@ pub fn build(
             warmup: settings.ramp,
             runtime: (settings.runtime > Nanos::ZERO).then_some(settings.runtime),
             time_based: time_based(settings),
-            bytes: bytes.filter(|_| !of_names),
-            ios: most_ios(settings),
-            loops,
+            bytes: extent.bytes.filter(|_| !of_names),
+            ios: extent.ios,
+            loops: extent.loops,
         },
         sync: SyncPolicy {
             open: settings.open_sync,
@@ -219,238 +216,6 @@ fn blocks(settings: &Settings) -> BlockSizes {
         trim: list(Direction::Trim),
         alignment: align.filter(|_| settings.pattern.random).map(Bytes::new),
     }
-}
-
-/// fio's `number_ios` is a number for each pass, of which it makes one sum over all; a time-based job ignores it.
-fn most_ios(settings: &Settings) -> Option<u64> {
-    let timed = settings.time_based && settings.runtime > Nanos::ZERO;
-    let passes = u64::from(settings.loops.max(1));
-    if settings.control.create_only {
-        return Some(0);
-    }
-    // Under pairs it counts the pairs.
-    let each = if settings.pattern.pairs { 2 } else { 1 };
-    let most = settings.number_ios.saturating_mul(passes);
-    (settings.number_ios > 0 && !timed).then(|| most.saturating_mul(each))
-}
-
-/// Bytes of one pass where they are not simply the targets' own, and the number of passes.
-fn pass_bytes(settings: &Settings, targets: &[Target], past_end: bool) -> (Option<Bytes>, u32) {
-    // What conditions flash is one pass, and as long as that asks for.
-    if settings.placement.conditioning.is_on {
-        return (None, 1);
-    }
-    // Many files of `filesize` may add up to more than any number of bytes; no `size` or `io_size` is larger.
-    let total = targets.iter().try_fold(0u64, |sum, target| {
-        Some(sum.saturating_add(target.length?.get()))
-    });
-    let size = match (settings.size, settings.file_size) {
-        // With `filesize`, `size` only says how much of all files one pass covers, as `io_size` does.
-        (Amount::Bytes(size), Some(_)) if total.is_some_and(|total| size < total) => Some(size),
-        _ => None,
-    };
-    let io_size = match settings.io_size {
-        Amount::Unset | Amount::Bytes(0) | Amount::Percent(0 | 100) => size,
-        Amount::Bytes(bytes) => Some(bytes),
-        Amount::Percent(percent) => total.map(|total| share(total, percent)),
-    };
-    if let Some(passes) = passes(settings, targets, io_size, past_end) {
-        return passes;
-    }
-    let Some(io_size) = io_size else {
-        let passes = if appends_once(settings) {
-            1
-        } else {
-            settings.loops
-        };
-        return match rounded_up(settings, (targets.len() as u64, total), passes) {
-            Some(bytes) => (Some(bytes), 1),
-            None => (None, passes),
-        };
-    };
-    if let Some(passes) = verified_passes(settings, total, io_size) {
-        return passes;
-    }
-    // `io_size` of all passes is one limit, and the I/O that reaches it is still done whole.
-    let loops = u64::from(settings.loops.max(1));
-    let (smallest, block) = used_blocks(settings);
-    let least = if smallest == block {
-        let all = io_size.max(1).saturating_mul(loops);
-        let rounds = whole_rounds(settings, targets, (io_size, block));
-        // Walks that skip know by themselves what a round leaves.
-        if skips(settings) && !settings.pattern.random {
-            all.max(block)
-        } else {
-            all.next_multiple_of(block).min(rounds)
-        }
-    } else {
-        io_size.saturating_mul(loops).max(block)
-    };
-    let round = total.filter(|_| appends_once(settings));
-    let least = round.map_or(least, |round| least.min(round.max(block)));
-    (Some(Bytes::new(least)), 1)
-}
-
-/// Smallest and largest block of the directions that the job goes.
-fn used_blocks(settings: &Settings) -> (u64, u64) {
-    let block = block_range(settings);
-    let used = (0..3).filter(|way| settings.pattern.directions[*way]);
-    let smallest = used.clone().map(|way| block[way].0).min().unwrap_or(1);
-    (
-        smallest,
-        used.map(|way| block[way].1).max().unwrap_or(1).max(1),
-    )
-}
-
-/// Bytes and number of the passes of a job whose writes are verified, where each pass visits its blocks once: `io_size` is that
-/// of one pass, and where that is more than the files have, passes follow until writes and checks together have moved as much.
-/// Reads and trims that `verify` stands beside, with nothing to be checked after them, go one pass too.
-fn verified_passes(
-    settings: &Settings,
-    total: Option<u64>,
-    io_size: u64,
-) -> Option<(Option<Bytes>, u32)> {
-    let [reads, writes, trims] = settings.pattern.directions;
-    let has_verify = settings.verify.kind().is_some();
-    let is_verified = writes && has_verify;
-    // fio forgets which files it is done with where it loops or checks, and nowhere else.
-    let once = !settings.verify.do_verify && settings.loops <= 1;
-    if has_verify && !writes && once && total.is_some_and(|total| io_size > total) {
-        return Some((None, 1));
-    }
-    // Such jobs go round within one pass.
-    let goes_round = if settings.pattern.random {
-        is_independent(settings)
-    } else {
-        let lone_trims = trims && !settings.pattern.pairs;
-        reads || lone_trims || skips(settings) || settings.placement.zone_mode.is_some()
-    };
-    if !is_verified || goes_round || appends_once(settings) {
-        return None;
-    }
-    let (smallest, block) = used_blocks(settings);
-    if total.is_none_or(|total| io_size <= total) {
-        // The I/O that reaches it is still done whole.
-        let bytes = if smallest == block {
-            io_size.max(1).next_multiple_of(block)
-        } else {
-            io_size.max(block)
-        };
-        return Some((Some(Bytes::new(bytes)), settings.loops));
-    }
-    Some(((!once).then(|| Bytes::new(io_size)), settings.loops))
-}
-
-/// Bytes of the rounds over the targets that fio begins in blocks of one size: as many as there are `loops`, and more for as long
-/// as a block of `io_size` is left. Reads or trims among writes in order that fill their targets go round in one, and so do offsets
-/// that may repeat, and those in order that a random job falls back from.
-fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64, u64)) -> u64 {
-    if let Some(rounds) = endless_rounds(settings, targets, (io_size, block)) {
-        return rounds;
-    }
-    let mut lengths = targets.iter().map(|target| target.length.map(Bytes::get));
-    let filled = |length: Option<u64>| length.is_some_and(|length| length.is_multiple_of(block));
-    let ([reads, writes, _], pairs) = (settings.pattern.directions, settings.pattern.pairs);
-    let endless = if settings.pattern.random {
-        is_independent(settings) || is_never_random(settings)
-    } else {
-        writes && reads && lengths.clone().all(filled)
-    };
-    let round = lengths.try_fold(0u64, |sum, length| {
-        // What is trimmed counts as what is then written does.
-        let bytes = (length? / block * block).saturating_mul(u64::from(pairs) + 1);
-        Some(sum.saturating_add(bytes))
-    });
-    match round.filter(|round| *round > 0 && !endless) {
-        Some(round) => {
-            let rounds = (io_size + 1).saturating_sub(block).div_ceil(round);
-            round.saturating_mul(rounds.max(u64::from(settings.loops.max(1))))
-        }
-        None => u64::MAX,
-    }
-}
-
-/// The same for random offsets, or files drawn by rank, whose rounds never end by themselves: engines that queue their I/Os end
-/// each at `size`, or at `io_size` where writes may repeat, and the others where `io_size` of all `loops` was moved. `None`:
-/// rounds that end, those that are verified, and those of pairs.
-fn endless_rounds(
-    settings: &Settings,
-    targets: &[Target],
-    (io_size, block): (u64, u64),
-) -> Option<u64> {
-    let place = &settings.placement;
-    let by_rank = settings.file_choice == FileChoice::Random
-        && !place.file_distribution.is_uniform()
-        && targets.len() > 1;
-    let is_endless = by_rank || (is_independent(settings) && !is_never_random(settings));
-    let is_other = settings.pattern.pairs || settings.verify.kind().is_some();
-    if !settings.pattern.random || !is_endless || is_other {
-        return None;
-    }
-    if !queues(settings) {
-        return Some(u64::MAX);
-    }
-    let lengths = targets.iter().map(|target| target.length.map(Bytes::get));
-    let total = lengths.sum::<Option<u64>>()?;
-    let size = match settings.size {
-        Amount::Bytes(size) => size,
-        _ => total,
-    };
-    let may_repeat = is_independent(settings) && settings.pattern.directions[1];
-    let bound = if may_repeat { size.max(io_size) } else { size };
-    let round = bound.max(1).checked_next_multiple_of(block)?;
-    let rounds = (io_size + 1).saturating_sub(block).div_ceil(round);
-    Some(round.saturating_mul(rounds.max(u64::from(settings.loops.max(1)))))
-}
-
-/// Whether I/Os in order leave something out, or random ones come in runs.
-pub fn skips(settings: &Settings) -> bool {
-    settings.pattern_number.is_some() || settings.placement.backwards != 0
-}
-
-/// Bytes of all passes together, where files that give their last block whole, in order, hold more than `size` or `filesize`:
-/// that is still the job's.
-fn rounded_up(
-    settings: &Settings,
-    (files, total): (u64, Option<u64>),
-    passes: u32,
-) -> Option<Bytes> {
-    if skips(settings) {
-        return None;
-    }
-    let size = match (settings.size, settings.file_size) {
-        (Amount::Bytes(size), None) => size,
-        // Files that no one opens have no end, and their sizes say how much is done in all.
-        (_, Some(sizes)) if backend(settings) == Backend::Null && !sizes.is_range() => {
-            sizes.low.saturating_mul(files)
-        }
-        _ => return None,
-    };
-    let (block, passes) = (smallest_block(settings), u64::from(passes.max(1)));
-    let bytes = size.checked_mul(passes)?.checked_next_multiple_of(block)?;
-    let held = total?.saturating_mul(passes);
-    (total? > size && bytes < held).then_some(Bytes::new(bytes))
-}
-
-/// Whether each byte is appended once, whatever says how often: for fio the end of a file that grew is where the next pass
-/// begins, and leaves it no room. Offsets that may repeat go on within the first, and so do random ones in runs, and a walk
-/// backwards, which begins again at the end of what it wrote.
-fn appends_once(settings: &Settings) -> bool {
-    let goes_on = if settings.pattern.random {
-        is_independent(settings) || settings.pattern_number.is_some()
-    } else {
-        settings.placement.backwards != 0 && zones(settings).is_none()
-    };
-    settings.placement.append && !goes_on
-}
-
-/// Whether the job starts over until its time is up: in order, what is appended is so once.
-fn time_based(settings: &Settings) -> bool {
-    if settings.placement.conditioning.is_on {
-        return false;
-    }
-    let once = appends_once(settings) && !settings.pattern.random;
-    settings.time_based && settings.runtime > Nanos::ZERO && !once
 }
 
 /// The directions that a job goes: a mixed one whose share is all or nothing goes one of them alone.
@@ -648,22 +413,52 @@ pub fn check_direction(
     });
 }
 
-/// Complaints about settings that do not go together.
-pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Diagnostics) {
-    check_direction(settings, name, allowed, diagnostics);
-    let mut refuse = |option: &str, message: String, hint: &str| {
-        let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
-        diagnostics.push(match settings.location(option) {
-            Some(location) => error.at(location),
-            None => error,
-        });
+fn error_of(
+    settings: &Settings,
+    name: &str,
+    (option, message, hint): (&str, String, &str),
+) -> Diagnostic {
+    let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
+    match settings.location(option) {
+        Some(location) => error.at(location),
+        None => error,
+    }
+}
+
+/// Complaints of [`check`] some of which fio finds as it runs.
+fn check_late(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Complaints<'_>) {
+    let mut refuse = |errno: Option<i32>, option: &str, message: String, hint: &str| {
+        diagnostics.refuse(errno, error_of(settings, name, (option, message, hint)));
     };
     for (option, message, hint) in verify::problems(settings, allowed == Allowed::ReadsOnly) {
-        refuse(option, message, hint);
+        refuse(Some(late::of_check(option)), option, message, hint);
     }
     if let Some(problem) = settings.priority.problem() {
-        refuse("cmdprio_bssplit", problem.to_owned(), "keep one of them");
+        let (option, hint) = ("cmdprio_bssplit", "keep one of them");
+        refuse(Some(late::EINVAL), option, problem.to_owned(), hint);
     }
+    if let Some((option, message, hint)) = exports::problem(settings) {
+        refuse(Some(late::of_export(option)), option, message, hint);
+    }
+    if let Some((option, message)) = engine_problem(settings) {
+        let hint = "take another engine, or leave the option out";
+        refuse(late::of_engine(option), option, message, hint);
+    }
+    if let Some((option, message, hint)) = zone_problem(settings) {
+        refuse(late::of_zones(option), option, message.to_owned(), hint);
+    }
+    for (option, message, hint) in conditioning::problems(settings) {
+        refuse(late::of_conditioning(option), option, message, hint);
+    }
+}
+
+/// Complaints about settings that do not go together.
+pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mut Complaints<'_>) {
+    check_direction(settings, name, allowed, diagnostics);
+    check_late(settings, name, allowed, diagnostics);
+    let mut refuse = |option: &str, message: String, hint: &str| {
+        diagnostics.push(error_of(settings, name, (option, message, hint)));
+    };
     if let Some((option, message, hint)) = call_problem(settings) {
         refuse(option, message, hint);
     }
@@ -678,19 +473,6 @@ pub fn check(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &mu
         refuse("rate_iops", message, "keep one of them");
     }
     for (option, message, hint) in pacing_problems(settings) {
-        refuse(option, message, hint);
-    }
-    if let Some((option, message, hint)) = exports::problem(settings) {
-        refuse(option, message, hint);
-    }
-    if let Some((option, message)) = engine_problem(settings) {
-        let hint = "take another engine, or leave the option out";
-        refuse(option, message, hint);
-    }
-    if let Some((option, message, hint)) = zone_problem(settings) {
-        refuse(option, message.to_owned(), hint);
-    }
-    for (option, message, hint) in conditioning::problems(settings) {
         refuse(option, message, hint);
     }
     if let Some((option, message, hint)) = working_set_problem(settings) {

@@ -1,8 +1,10 @@
 //! From sections to stages of jobs: defaults, clones, reporting groups and stonewalls.
 
+mod refused;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
+use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
     Backend, EndsOthers, Features, FileOperation, Job, PatternError, ReportGroup, Stage, Target,
@@ -18,6 +20,7 @@ use super::input::{
     Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf, TraceMerge,
 };
 use super::job::{self, Allowed};
+use super::late::{self, Complaints, ECANCELED};
 use super::lexer::{RawOption, Section};
 use super::placement::{filling, map_warning, placement};
 use super::replay::{self, Before, Replayed};
@@ -25,6 +28,7 @@ use super::settings::{Amount, Settings, io_log, pace, place_in_section};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
 use super::verify::{self, StatePlace};
+use refused::clone_numbers;
 
 /// Most jobs, clones counted.
 pub const MAX_JOBS: u64 = 4096;
@@ -40,33 +44,38 @@ pub fn lacks_jobs(complaints: &Diagnostics) -> bool {
     complaints.0.iter().any(|one| one.message == NO_JOBS)
 }
 
-/// Builds the whole input; `None` after an error, which is said.
+/// Builds the whole input, and the number of each job's error; `None` after an error that fio, too, finds as it reads. All
+/// errors are said.
 pub fn build(
     line: CommandLine,
     context: &ReadContext<'_>,
     diagnostics: &mut Diagnostics,
-) -> Option<FioInput> {
+) -> Option<(FioInput, Vec<i32>)> {
     let mut planner = Planner::new(&line, context);
+    let mut complaints = Complaints::new(diagnostics);
     for sections in &line.files {
-        planner.file(sections, diagnostics);
+        planner.file(sections, &mut complaints);
     }
     let mut action = line.action.clone().unwrap_or(Action::Run);
     let no_jobs = planner.jobs.is_empty();
-    if no_jobs && action == Action::Run && !diagnostics.has_errors() {
-        diagnostics.push(Diagnostic::error(NO_JOBS).hint("name a job file, or --name=JOB"));
+    if no_jobs && action == Action::Run && !complaints.has_errors() {
+        complaints.push(Diagnostic::error(NO_JOBS).hint("name a job file, or --name=JOB"));
     }
+    if line.warnings_fatal && !complaints.0.is_empty() {
+        complaints.push(Diagnostic::error("warnings are fatal (--warnings-fatal)"));
+    }
+    let is_read = complaints.are_late();
     remove_doubles(diagnostics);
-    if line.warnings_fatal && !diagnostics.0.is_empty() {
-        diagnostics.push(Diagnostic::error("warnings are fatal (--warnings-fatal)"));
-    }
-    if diagnostics.has_errors() {
+    if !is_read {
         return None;
     }
     planner.settle_exitall();
     if let Action::MergeTraces(merges) = &mut action {
         *merges = planner.merges;
     }
-    Some(FioInput {
+    let errno_of = |job: usize| planner.errnos.get(&job).copied().unwrap_or(ECANCELED);
+    let errnos = (0..planner.jobs.len()).map(errno_of).collect();
+    let input = FioInput {
         workload: Workload {
             stages: planner.stages,
             seed: planner.seed.unwrap_or(SEED),
@@ -77,7 +86,8 @@ pub fn build(
         jobs: planner.jobs,
         global_options: planner.global_options,
         provenance: planner.provenance,
-    })
+    };
+    Some((input, errnos))
 }
 
 /// The same complaint about a default, met in several jobs, is said once.
@@ -114,6 +124,8 @@ struct Planner<'a> {
     global_options: Vec<(String, String)>,
     stages: Vec<Stage>,
     jobs: Vec<FioJobMeta>,
+    /// The error of each job that is refused, by its number.
+    errnos: BTreeMap<usize, i32>,
     provenance: Vec<Provenance>,
     seed: Option<u64>,
     group: u32,
@@ -145,6 +157,7 @@ impl<'a> Planner<'a> {
             global_options: Vec::new(),
             stages: Vec::new(),
             jobs: Vec::new(),
+            errnos: BTreeMap::new(),
             provenance: Vec::new(),
             seed: None,
             group: 0,
@@ -158,7 +171,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Each further file starts from fio's own defaults again.
-    fn file(&mut self, sections: &[Section], diagnostics: &mut Diagnostics) {
+    fn file(&mut self, sections: &[Section], diagnostics: &mut Complaints<'_>) {
         self.template = Settings::default();
         self.global_options.clear();
         for section in sections {
@@ -184,10 +197,10 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn section(&mut self, section: &Section, diagnostics: &mut Diagnostics) {
+    fn section(&mut self, section: &Section, diagnostics: &mut Complaints<'_>) {
+        diagnostics.begin_job();
         let mut settings = self.template.clone();
         settings.stonewall |= section.after_file;
-        let before = error_count(diagnostics);
         settings.apply_all(&section.options, diagnostics);
         let name = settings
             .name
@@ -209,7 +222,7 @@ impl<'a> Planner<'a> {
         }
         for (option, refusal) in &settings.control.refused_at_run {
             if job::heeds(&settings, option) {
-                diagnostics.push(refusal.clone());
+                diagnostics.refuse(late::of_option(&settings, option), refusal.clone());
             }
         }
         job::check(&settings, &name, self.allowed, diagnostics);
@@ -226,9 +239,12 @@ impl<'a> Planner<'a> {
             return;
         }
         self.resolve_wait(&mut settings, &name, diagnostics);
-        let engine = table::find_engine(&settings.engine);
-        if error_count(diagnostics) > before || engine.is_none_or(|it| it.backend().is_none()) {
-            return;
+        if diagnostics.job_has_errors() {
+            if diagnostics.errno_of_job().is_some() {
+                self.open(&settings, &name);
+            }
+            let numbers = clone_numbers(settings.clones);
+            return self.refused((section, &settings, &name), numbers, diagnostics);
         }
         self.clones(section, &settings, &name, diagnostics);
     }
@@ -269,13 +285,12 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The others follow the first clone, the last one first, as in fio.
     fn clones(
         &mut self,
         section: &Section,
         settings: &Settings,
         name: &str,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut Complaints<'_>,
     ) {
         let files = match settings.named_files.len() {
             0 => settings.file_count,
@@ -292,15 +307,16 @@ impl<'a> Planner<'a> {
                 return unreadable(settings, (name, "buffer_pattern"), &error, diagnostics);
             }
         };
-        for number in std::iter::once(0).chain((1..settings.clones).rev()) {
-            self.jobs_in_group += 1;
+        let mut numbers = clone_numbers(settings.clones);
+        while let Some(number) = numbers.next() {
             let ends = ends(settings, self.stages.iter().flat_map(|stage| &stage.jobs));
             let names = (name, section.name.as_str());
             let clone = clone_of(settings, names, (number, self.seed_of(settings)), &ends);
             let files = self.context.files;
             let before = self.before();
             let Some(found) = find_targets(&clone, before, files, diagnostics) else {
-                return;
+                let rest = std::iter::once(number).chain(numbers);
+                return self.refused((section, settings, name), rest, diagnostics);
             };
             let (targets, replayed, past_end) = found;
             if self.allowed == Allowed::ReadsOnly && self.runs == Runs::Yes {
@@ -333,15 +349,24 @@ impl<'a> Planner<'a> {
             if let Some(replayed) = replayed {
                 replayed.apply(&mut job);
             }
-            let logs = self.log(settings, &mut job);
-            self.jobs
-                .push(self.meta(section, settings, &job, number, logs));
-            if number == 0 {
-                self.explain(settings, name);
+            if let Some(errno) = diagnostics.errno_of_job() {
+                self.errnos.insert(self.jobs.len(), errno);
             }
-            if let Some(stage) = self.stages.last_mut() {
-                stage.jobs.push(job);
-            }
+            self.add(section, settings, job, number);
+        }
+    }
+
+    /// Puts clone `number` of a section behind the other jobs.
+    fn add(&mut self, section: &Section, settings: &Settings, mut job: Job, number: u64) {
+        self.jobs_in_group += 1;
+        let logs = self.log(settings, &mut job);
+        self.jobs
+            .push(self.meta(section, settings, &job, number, logs));
+        if number == 0 {
+            self.explain(settings, &job.name);
+        }
+        if let Some(stage) = self.stages.last_mut() {
+            stage.jobs.push(job);
         }
     }
 
@@ -620,7 +645,7 @@ fn find_targets(
     clone: &JobClone<'_>,
     before: Before<'_>,
     files: &dyn Files,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &mut Complaints<'_>,
 ) -> Option<Found> {
     if clone.settings.control.trace.read.is_some() {
         let (settings, who) = (clone.settings, (clone.name, clone.number));
@@ -682,14 +707,6 @@ fn replace(options: &mut Vec<(String, String)>, name: String, value: String) {
         Some(slot) => slot.1 = value,
         None => options.push((name, value)),
     }
-}
-
-fn error_count(diagnostics: &Diagnostics) -> usize {
-    diagnostics
-        .0
-        .iter()
-        .filter(|diagnostic| diagnostic.severity == Severity::Error)
-        .count()
 }
 
 /// SplitMix64's finisher (Steele, Lea and Flood, 2014): near seeds give salts far apart.

@@ -17,6 +17,7 @@ use super::context::{FileStatus, Files};
 use super::file_names::split_list;
 use super::input::TraceMerge;
 use super::job;
+use super::late::{Complaints, EINVAL, EISDIR, ENOENT};
 use super::settings::Settings;
 
 /// Deepest queue that a trace asks for by itself: stacked devices do not tell every completion.
@@ -76,7 +77,7 @@ pub fn look_through(
     (name, number): (&str, u64),
     before: Before<'_>,
     files: &dyn Files,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &mut Complaints<'_>,
 ) -> Option<Replayed> {
     let list = split_list(settings.control.trace.read.as_deref()?);
     let path = match &settings.control.trace.merge_into {
@@ -84,12 +85,19 @@ pub fn look_through(
         None => list[(number % list.len() as u64) as usize].clone(),
     };
     let merge = before.merges.iter().find(|merge| merge.into == path);
+    // What it says of a file without a first line is left from what it did before.
+    let errno = match files.status(&path) {
+        FileStatus::Directory => EISDIR,
+        FileStatus::Regular(Bytes::ZERO) => ENOENT,
+        _ => EINVAL,
+    };
     let mut refuse = |message: String, hint: &str| {
         let error = Diagnostic::error(format!("job `{name}`: {message}")).hint(hint);
-        diagnostics.push(match settings.location("read_iolog") {
+        let error = match settings.location("read_iolog") {
             Some(location) => error.at(location),
             None => error,
-        });
+        };
+        diagnostics.late(errno, error);
     };
     let replay = Replay {
         path: path.clone(),

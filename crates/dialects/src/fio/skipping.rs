@@ -8,7 +8,8 @@
 use fathom_units::Bytes;
 use fathom_workload::{Backend, Target, ZoneStride};
 
-use super::job::{backend, block_range, skips};
+use super::job::{backend, block_range};
+use super::passes::skips;
 use super::placement;
 use super::settings::{Amount, Settings};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use fathom_diagnostics::{Diagnostic, Diagnostics, Location};
+use fathom_diagnostics::{Diagnostic, Location};
 use fathom_units::Bytes;
 use fathom_workload::{FileOperation, Place, Target};
 
@@ -13,6 +13,7 @@ use super::features;
 use super::file_names::split_list;
 use super::file_sizes::FileSizes;
 use super::job::{block_range, smallest_block};
+use super::late::{Complaints, EINVAL, EIO, EISDIR, ENOENT, EOPNOTSUPP};
 use super::settings::{Amount, Settings};
 use super::short_files::long_enough;
 
@@ -42,7 +43,7 @@ pub struct Clone<'a> {
 
 impl Clone<'_> {
     /// Its targets; `None` after an error, which is said.
-    fn targets(&self, files: &dyn Files, diagnostics: &mut Diagnostics) -> Option<Vec<Target>> {
+    fn targets(&self, files: &dyn Files, diagnostics: &mut Complaints<'_>) -> Option<Vec<Target>> {
         let (settings, diskless) = (self.settings, self.diskless);
         if let Some(operation) = features::operation(settings)
             && operation.is_of_names()
@@ -89,11 +90,7 @@ impl Clone<'_> {
                 return self.endless(paths, diagnostics);
             }
             if paths.iter().zip(&statuses).all(unknown) {
-                self.refuse(
-                    diagnostics,
-                    "you need to specify size=",
-                    "no file exists to tell it",
-                );
+                self.refuse_without_size(&statuses, diagnostics);
                 return None;
             }
         }
@@ -116,12 +113,23 @@ impl Clone<'_> {
         Some(long_enough(settings, name, targets, &held, diagnostics))
     }
 
+    /// Complains of files that tell no size. fio begins to read from a directory, which has one.
+    fn refuse_without_size(&self, statuses: &[FileStatus], diagnostics: &mut Complaints<'_>) {
+        let errno = if statuses.contains(&FileStatus::Directory) {
+            EISDIR
+        } else {
+            EINVAL
+        };
+        let hint = "no file exists to tell it";
+        self.refuse(diagnostics, errno, "you need to specify size=", hint);
+    }
+
     /// Complains of a file that the job would have to make longer and may not, as fio does; `None` after an error.
     fn check_is_long_enough(
         &self,
         targets: &[Target],
         held: &[Option<u64>],
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut Complaints<'_>,
     ) -> Option<()> {
         let end = |target: &Target| target.offset.get() + target.length.map_or(0, Bytes::get);
         let mut short = (targets.iter().zip(held))
@@ -133,7 +141,7 @@ impl Clone<'_> {
         let (path, held) = (target.place.path(), Bytes::new(held));
         let message = format!("`{path}` ends at {held}, and the job may not make it longer");
         let hint = "name a file of that size, lower size=, or leave out `allow_file_create=0`";
-        self.refuse(diagnostics, &message, hint);
+        self.refuse(diagnostics, EINVAL, &message, hint);
         None
     }
 
@@ -147,11 +155,12 @@ impl Clone<'_> {
     }
 
     /// Files that are written from their start until the file system is full.
-    fn endless(&self, paths: Vec<String>, diagnostics: &mut Diagnostics) -> Option<Vec<Target>> {
+    fn endless(&self, paths: Vec<String>, diagnostics: &mut Complaints<'_>) -> Option<Vec<Target>> {
         let pattern = &self.settings.pattern;
         if pattern.directions != [false, true, false] || pattern.random {
             self.refuse(
                 diagnostics,
+                EOPNOTSUPP,
                 "`fill_device` of a file without `size` takes writes in order alone",
                 "give size=, rw=write, or a device",
             );
@@ -206,7 +215,7 @@ impl Clone<'_> {
     pub fn whole_targets(
         &self,
         files: &dyn Files,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut Complaints<'_>,
     ) -> Option<(Vec<Target>, bool)> {
         let mut targets = self.targets(files, diagnostics)?;
         if !self.heeds_past_end(&targets) || self.diskless && !self.is_without_end(&targets) {
@@ -330,32 +339,46 @@ impl Clone<'_> {
         &self,
         targets: &[Target],
         files: &dyn Files,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut Complaints<'_>,
     ) {
         let opens = !self.diskless && features::operation(self.settings).is_none();
         for target in targets.iter().filter(|_| opens) {
             let path = target.place.path();
             let end = target.offset.get() + target.length.map_or(0, Bytes::get);
-            let problem = match files.status(path) {
+            let (errno, problem) = match files.status(path) {
                 FileStatus::Regular(size) if size.get() < end => {
-                    format!("`{path}` ends at {size}, and --readonly extends no file")
+                    let problem =
+                        format!("`{path}` ends at {size}, and --readonly extends no file");
+                    (EIO, problem)
                 }
                 FileStatus::Missing => {
-                    format!("`{path}` does not exist, and --readonly makes no file")
+                    let problem = format!("`{path}` does not exist, and --readonly makes no file");
+                    (ENOENT, problem)
                 }
                 _ => continue,
             };
             let hint = "name a file of that size, lower size=, or take --readonly away";
-            return self.refuse(diagnostics, &problem, hint);
+            return self.refuse(diagnostics, errno, &problem, hint);
         }
     }
 
-    pub(super) fn refuse(&self, diagnostics: &mut Diagnostics, message: &str, hint: &str) {
+    /// Complains of what fio finds as it runs, and then reports as `errno`.
+    pub(super) fn refuse(
+        &self,
+        diagnostics: &mut Complaints<'_>,
+        errno: i32,
+        message: &str,
+        hint: &str,
+    ) {
+        diagnostics.late(errno, self.error(message, hint));
+    }
+
+    pub(super) fn error(&self, message: &str, hint: &str) -> Diagnostic {
         let error = Diagnostic::error(format!("job `{}`: {message}", self.name)).hint(hint);
-        diagnostics.push(match &self.location {
+        match &self.location {
             Some(location) => error.at(location.clone()),
             None => error,
-        });
+        }
     }
 
     /// Length of each file: `filesize`, or `size` divided among them, the first few one block longer where that leaves
@@ -403,7 +426,7 @@ impl Clone<'_> {
         (path, status): (String, FileStatus),
         (file_size, taken): (Option<u64>, Option<u64>),
         length: Option<u64>,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut Complaints<'_>,
     ) -> Option<Target> {
         let settings = self.settings;
         let made = self.ends.get(&path).copied();
@@ -454,40 +477,49 @@ impl Clone<'_> {
         let length = self.shared(length, offset);
         if share_of_unknown {
             let message = format!("a percentage of `{path}`, whose size is not known");
-            self.refuse(diagnostics, &message, "give sizes and offsets in bytes");
+            let hint = "give sizes and offsets in bytes";
+            self.refuse(diagnostics, EINVAL, &message, hint);
             return None;
         }
         let Some(offset) = offset.filter(|offset| *offset <= 1 << 62) else {
-            self.refuse(
-                diagnostics,
-                "the offset is past 2^62 bytes",
-                "lower offset_increment",
-            );
+            let (message, hint) = ("the offset is past 2^62 bytes", "lower offset_increment");
+            self.refuse(diagnostics, EINVAL, message, hint);
             return None;
         };
-        if file_size.is_some_and(|size| offset >= size) {
+        if file_size.is_some_and(|size| self.leaves_nothing(size, offset)) {
             self.refuse_whole_file(diagnostics);
             return None;
         }
         let length = self.fitted(length, known.max(file_size), offset);
-        let (place, offset) = (Place::Path(path), Bytes::new(offset));
         Some(Target {
-            place,
-            offset,
+            place: Place::Path(path),
+            offset: Bytes::new(offset),
             length: length.map(Bytes::new),
         })
     }
 
+    /// Whether a file of `size` ends where its part in use would begin. One that no engine opens has no end to append at, which is
+    /// as far away as can be.
+    fn leaves_nothing(&self, size: u64, offset: u64) -> bool {
+        self.diskless && self.settings.placement.append || offset >= size
+    }
+
     /// Complains of a file that ends where its part in use would begin.
-    fn refuse_whole_file(&self, diagnostics: &mut Diagnostics) {
-        let (message, hint) = if self.settings.placement.append {
+    fn refuse_whole_file(&self, diagnostics: &mut Complaints<'_>) {
+        let (message, hint) = if self.settings.placement.append && self.diskless {
+            let message = "no file is opened, and so there is no end to append at";
+            (
+                message,
+                "give size= in place of filesize=, or leave out `file_append`",
+            )
+        } else if self.settings.placement.append {
             let message = "the file is as long as `filesize` says: nothing is left to append";
             (message, "raise filesize=, or leave it out and give size=")
         } else {
             let message = "you need to specify valid offset=";
             (message, "it lies past the end of the file")
         };
-        self.refuse(diagnostics, message, hint);
+        self.refuse(diagnostics, EINVAL, message, hint);
     }
 
     /// What is used of a file that earlier jobs make, or make longer; `None`: what exists.

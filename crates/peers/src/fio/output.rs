@@ -101,8 +101,13 @@ pub fn refusal(input: &FioInput, error: &EngineError, began: Nanos) -> String {
             ECANCELED
         }
     };
+    errors(input, &|_, job| errno_of(job), began)
+}
+
+/// The results of jobs each of which has nothing but the error that `errno_of` gives for its place and itself.
+pub fn errors(input: &FioInput, errno_of: &dyn Fn(usize, &Job) -> i32, began: Nanos) -> String {
     let run = FioRun {
-        results: &fio::refused(&input.workload, &errno_of),
+        results: &fio::refused(&input.workload, errno_of),
         finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
         elapsed: Clock::now().saturating_sub(began),
         priorities: None,

@@ -1,15 +1,16 @@
 //! A run of fio's jobs on real storage, from the checks before it to the exit code.
 
-use fathom_dialects::fio::{self, FioInput, FioRun};
+use fathom_dialects::fio::{self, FioInput, FioRun, Refused, Unready};
 use fathom_engine::{EngineError, ErrorPolicy, Overwrite, RunOptions, StopFlag, refuse_results};
 use fathom_rawio::Clock;
 use fathom_session::{
     Code, Console, Failure, Input, Keep, Start, engine_failure, failure_of, measured, watch,
 };
+use fathom_units::Nanos;
 
 use super::bandwidth;
 use super::logs::Place;
-use super::output::{Output, refusal};
+use super::output::{Output, errors, refusal};
 use super::watcher::Watcher;
 use super::{Ours, trigger};
 
@@ -106,6 +107,26 @@ fn written_beside(input: &FioInput) -> Vec<String> {
     let prefix = input.output.bandwidth_log.as_deref();
     paths.extend(prefix.into_iter().flat_map(bandwidth::paths));
     paths
+}
+
+/// Ends without a run of jobs that were refused as they were read. fio finds what is wrong with them as it runs, and so prints
+/// its results.
+pub fn refuse_read(
+    unready: Unready,
+    began: Nanos,
+    mut output: Output<'_>,
+    console: &dyn Console,
+) -> Result<Code, Failure> {
+    let of_jobs = |Refused { input, errnos }: Refused| {
+        errors(
+            &input,
+            &|place, _| errnos.get(place).copied().unwrap_or(0),
+            began,
+        )
+    };
+    let text = unready.refused.map_or_else(String::new, of_jobs);
+    output.write(&text);
+    refuse(output, &text, unready.complaints.into(), console)
 }
 
 /// Ends without a run. What holds a document that programs read has nothing beside it: the message is told apart then.

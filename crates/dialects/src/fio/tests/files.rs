@@ -569,3 +569,11 @@ fn sizes_that_fit_into_no_file_never_come() {
     check_warning(&format!("{files}\nbsrange=2k-64k"), &warned);
     check_warning(&format!("{files}\nbsrange=2k-8k"), &[]);
 }
+
+#[test]
+fn a_file_that_no_engine_opens_has_no_end_to_append_at() {
+    let job = "[j]\nioengine=null\nrw=write\nfile_append=1\n";
+    let message = "job `j`: no file is opened, and so there is no end to append at";
+    check_error(&format!("{job}filesize=64k\n"), &[message]);
+    assert!(read_text(&format!("{job}size=64k\n")).is_ok());
+}

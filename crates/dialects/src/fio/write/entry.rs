@@ -386,8 +386,10 @@ impl<'a> Entry<'a> {
         job: &Job,
         (result, worker): (&StageResult, &WorkerStats),
     ) {
-        // One whose run ended before its delay was over never began.
-        let began = worker.started >= job.limits.start_delay || worker.measured > Nanos::ZERO;
+        // One whose run ended before its delay was over never began, nor did one that was refused: its error is of no operation.
+        let was_refused = worker.errors.iter().any(|error| error.count == 0);
+        let has_started = worker.started >= job.limits.start_delay && !was_refused;
+        let began = has_started || worker.measured > Nanos::ZERO;
         self.began |= began;
         if self.started_unix_ms == 0 && began {
             // A stage's start is that of its measurement.

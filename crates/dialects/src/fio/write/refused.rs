@@ -3,13 +3,14 @@
 use fathom_record::{EndReason, FailedOperation, IoErrors, StageResult, WorkerStats};
 use fathom_workload::{Direction, Job, Workload};
 
-/// Nothing but errors: of each job the number that `errno_of` gives.
-pub fn results(workload: &Workload, errno_of: &dyn Fn(&Job) -> i32) -> Vec<StageResult> {
+/// Nothing but errors: of each job, counted from 0 through all of them, the number that `errno_of` gives.
+pub fn results(workload: &Workload, errno_of: &dyn Fn(usize, &Job) -> i32) -> Vec<StageResult> {
+    let mut place = 0..;
     let stages = workload.stages.iter().enumerate();
     let results = stages.map(|(index, stage)| {
         let jobs = stage.jobs.iter().enumerate();
         let workers = jobs.flat_map(|(number, job)| {
-            let errno = errno_of(job);
+            let errno = place.next().map_or(0, |place| errno_of(place, job));
             (0..job.workers).map(move |worker| refused(number, worker, errno))
         });
         StageResult {
