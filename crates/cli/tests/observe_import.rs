@@ -70,6 +70,39 @@ fn sadf() -> String {
     log
 }
 
+/// Azure Monitor's answer about the data disk of LUN 3, whose times are UTC and those of each minute's begin.
+fn azure() -> String {
+    let metric = |name: &str| {
+        let mut points = Vec::new();
+        minutes(|hour, minute, rate| {
+            let (hour, minute) = if minute == 0 {
+                (hour - 1, 59)
+            } else {
+                (hour, minute - 1)
+            };
+            let at = format!("2026-11-20T{hour:02}:{minute:02}:00Z");
+            points.push(format!(
+                "{{\"timeStamp\": \"{at}\", \"average\": {}.0}}",
+                rate / 2
+            ));
+        });
+        format!(
+            "{{\"name\": {{\"value\": \"{name}\"}}, \"unit\": \"CountPerSecond\", \"timeseries\": [{{\"metadatavalues\": \
+             [{{\"name\": {{\"value\": \"LUN\"}}, \"value\": \"3\"}}], \"data\": [{}]}}]}}",
+            points.join(", ")
+        )
+    };
+    let metrics = [
+        "Data Disk Read Operations/Sec",
+        "Data Disk Write Operations/Sec",
+    ]
+    .map(metric);
+    format!(
+        "{{\"interval\": \"PT1M\", \"value\": [{}]}}",
+        metrics.join(", ")
+    )
+}
+
 /// Reads `log` on a machine in `zone`: the page and the profile.
 #[track_caller]
 fn observe(log: &str, zone: &str, arguments: &[&str]) -> (String, Profile) {
@@ -133,17 +166,44 @@ fn hours_of_times_with_a_distance_from_greenwich_are_those_of_their_clock() {
 
 #[test]
 fn hours_of_times_in_utc_are_those_of_the_machine_they_are_read_on() {
-    let log = sadf();
     let peaks = [
         ("UTC", "09:00-12:00"),
         ("America/New_York", "04:00-07:00"),
         ("Europe/Berlin", "10:00-13:00"),
     ];
-    for (zone, peak) in peaks {
-        let (page, profile) = observe(&log, zone, &["--peak", peak]);
-        assert_eq!(rates(&profile), [Some(2_000), Some(400)], "{zone}");
-        assert!(page.contains("told in UTC"), "{page}");
+    for log in [sadf(), azure()] {
+        for (zone, peak) in peaks {
+            let (page, profile) = observe(&log, zone, &["--peak", peak]);
+            assert_eq!(rates(&profile), [Some(2_000), Some(400)], "{zone}");
+            assert!(page.contains("told in UTC"), "{page}");
+        }
     }
+}
+
+/// The page of Azure Monitor's metrics has what they hide; JSON of another kind is told what kinds are read.
+#[test]
+fn metrics_of_azure_monitor_are_read_and_other_json_is_named() {
+    let (page, profile) = observe(&azure(), "UTC", &["--device", "lun3", "--log", "lun3"]);
+    for part in [
+        "from Azure Monitor's metrics `log`",
+        "lun3 (log), peak",
+        "each figure is the `Average` of an interval of 60 s",
+    ] {
+        assert!(page.contains(part), "`{part}` is not in {page}");
+    }
+    assert_eq!(profile.volumes[0].name, "lun3");
+    let home = tempfile::tempdir().unwrap();
+    fs::write(
+        home.path().join("other.json"),
+        "{\"fio version\": \"fio-3.33\"}",
+    )
+    .unwrap();
+    let words = ["observe", "--from", "other.json"];
+    let (_, stderr) = support::expect_code(home.path(), &words, 3);
+    assert!(
+        stderr.contains("`other.json`: it is fio's result"),
+        "{stderr}"
+    );
 }
 
 /// `observe` of `log` in `home` with room for the program, and for less than half of the log.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use fathom_diagnostics::Diagnostic;
 
-use super::{blktrace, json};
+use super::{blktrace, json, vmstat};
 
 /// A format that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,7 +155,11 @@ pub(super) fn text(text: &str, name: &str) -> Result<Format, Box<Diagnostic>> {
     if first.starts_with("# hostname;") {
         return Ok(Format::Sadf);
     }
-    if first.starts_with("procs") || first.starts_with("--procs") {
+    let second = head.get(1).copied().unwrap_or_default();
+    if first.starts_with("procs")
+        || first.starts_with("--procs")
+        || vmstat::looks_like(first, second)
+    {
         return Ok(Format::Vmstat);
     }
     let refuse = |what: &str, hint: &str| {

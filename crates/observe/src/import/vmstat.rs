@@ -1,5 +1,8 @@
 //! vmstat's text: processors and memory beside another source's disks. Its blocks are of all disks together, so of I/Os it
 //! tells nothing.
+//!
+//! The names of its columns are those of the machine's language, their order is the same in all of them: columns are known by
+//! their place.
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos};
@@ -11,6 +14,40 @@ use super::sysstat::processors;
 use super::when::Dates;
 use super::{Options, unknown};
 use crate::{MachineSample, Observation};
+
+/// The columns in their order. Older versions have neither `st` nor `gu`.
+const COLUMNS: [&str; 18] = [
+    "r", "b", "swpd", "free", "buff", "cache", "si", "so", "bi", "bo", "in", "cs", "us", "sy",
+    "id", "wa", "st", "gu",
+];
+/// How the fifth column begins with `-a`, where it and the next tell inactive and active memory, in the languages of procps 4.
+const INACTIVE: &[&str] = &["inact", "inakt", "inativ", "nieakt", "비활", "不活动"];
+
+/// Whether a text that begins with these lines is vmstat's: groups of columns, and the columns.
+pub(super) fn looks_like(first: &str, second: &str) -> bool {
+    let words = || second.split_whitespace();
+    let are_names = words().all(|word| !word.starts_with(|one: char| one.is_ascii_digit()));
+    is_groups(first) && are_names && (16..=COLUMNS.len() + 1).contains(&words().count())
+}
+
+/// Whether a line names groups of columns: `procs -----------memory---------- ---swap--`.
+fn is_groups(line: &str) -> bool {
+    line.contains("---") && line.split_whitespace().count() > 3
+}
+
+/// The names that columns have in English.
+fn in_english(names: &[String]) -> Vec<String> {
+    if !(16..=COLUMNS.len()).contains(&names.len()) {
+        return names.to_vec();
+    }
+    let is_active = INACTIVE.iter().any(|word| names[4].starts_with(word));
+    let english = COLUMNS.iter().map(|name| match *name {
+        "buff" if is_active => "inact",
+        "cache" if is_active => "active",
+        name => name,
+    });
+    english.take(names.len()).map(str::to_owned).collect()
+}
 
 /// Reads the text.
 pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
@@ -27,16 +64,20 @@ pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagno
         options,
     };
     let mut lines = text.lines()?;
+    let mut follows_groups = false;
     while let Some(line) = lines.next()? {
         if reader.complaints.is_full() {
             break;
         }
         let trimmed = line.text.trim();
-        if trimmed.is_empty() || trimmed.starts_with("procs") || trimmed.starts_with("--procs") {
-        } else if trimmed.starts_with('r') {
-            reader.columns = trimmed.split_whitespace().map(str::to_owned).collect();
-            let zone = reader.columns.pop_if(|name| is_zone(name));
+        if trimmed.is_empty() {
+        } else if is_groups(trimmed) || trimmed.starts_with("procs") {
+            follows_groups = true;
+        } else if std::mem::take(&mut follows_groups) || trimmed.starts_with('r') {
+            let mut names: Vec<String> = trimmed.split_whitespace().map(str::to_owned).collect();
+            let zone = names.pop_if(|name| is_zone(name));
             reader.east = zone.and_then(|zone| east(&zone));
+            reader.columns = in_english(&names);
         } else {
             reader.row(&line)?;
         }

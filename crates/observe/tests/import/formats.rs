@@ -234,6 +234,49 @@ fn dumps_of_diskstats() {
     assert!(!unknown(&observation, "CPU") && !unknown(&observation, "memory"));
 }
 
+/// Its columns have the names of the machine's language; memory in use is the same in each.
+#[test]
+fn vmstat_of_other_languages_tells_the_same() {
+    let rows = "\n 1  0      0 16777216 1048576 2097152    0    0   613  3353  347  471 20  5 70  5  0 2026-11-22 07:03:1";
+    let log = |head: &str| format!("{head}{rows}1{rows}2{rows}3\n");
+    let options = Options {
+        memory: Some(Bytes::gib(32)),
+        ..Options::default()
+    };
+    for (head, used) in [
+        (
+            "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
+            13,
+        ),
+        (
+            "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- ----Zeitstempel----\n r  b   swpd   frei   buff  Cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
+            13,
+        ),
+        (
+            "procs ----------mémoire---------- -échange- -----io---- -système- ------cpu----- -----horodatage----\n r  b   swpd  libre tampon  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
+            13,
+        ),
+        (
+            "procs -----------minne----------- -växling- -----io---- -system-- ------cpu----- ----tidsstämpel----\n k  b  växl  fritt   buff  cache   vi   vu    bi    bu  avb ktxb an sy ia vä st                  UTC",
+            13,
+        ),
+        (
+            "proc. -----------pamięć---------- ---swap-- ---we/wy--- -system-- ------cpu-------------czas--------\ndz bl   swap  wolna  bufor  cache   si   so    bi    bo   in   cs uż sy be io sk                 UTC",
+            13,
+        ),
+        // `-a`: what is inactive is in use.
+        (
+            "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- ----Zeitstempel----\n r  b   swpd   frei  inakt  aktiv   si   so    bi    bo   in   cs us sy id wa st                 UTC",
+            16,
+        ),
+    ] {
+        let seen = read_text(&log(head), &options);
+        let sample = seen.machine.samples[1];
+        assert_eq!(sample.memory, Some(Bytes::gib(used)), "{head}");
+        assert_eq!(sample.processors.unwrap().basis_points(), 2_500, "{head}");
+    }
+}
+
 #[test]
 fn vmstat_completes_another_source() {
     let alone = read(&["vmstat.txt"], &Options::default());
