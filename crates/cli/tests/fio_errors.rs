@@ -278,3 +278,196 @@ fn what_cannot_begin_has_its_error_in_json() {
         assert_eq!(ours, (false, vec![EINVAL, ECANCELED]), "{options:?}");
     }
 }
+
+/// What a run in a folder of its own leaves: whether it succeeded, and its document where there is one.
+fn document_of(theirs: bool, options: &str, format: &str) -> (bool, String) {
+    let folder = support::disk_folder();
+    std::fs::create_dir(folder.path().join("dir")).unwrap();
+    std::fs::write(folder.path().join("file.dat"), vec![7; 1 << 16]).unwrap();
+    std::fs::write(folder.path().join("empty"), "").unwrap();
+    std::fs::write(folder.path().join("words"), "no trace\n").unwrap();
+    let mut command = support::fio(folder.path(), theirs);
+    command.args([format, "--output=out"]);
+    let output = command.args(options.split(' ')).output().unwrap();
+    let text = std::fs::read_to_string(folder.path().join("out")).unwrap_or_default();
+    let begin = text
+        .lines()
+        .position(|line| line == "{" || line.starts_with("3;"));
+    let lines = text.lines().skip(begin.unwrap_or(usize::MAX));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        theirs || stderr.starts_with("error: "),
+        "{options}\n{stderr}"
+    );
+    (
+        output.status.success(),
+        lines.collect::<Vec<_>>().join("\n"),
+    )
+}
+
+/// The keys of a value, with those of all that is in it.
+fn keys_of(value: &Value, within: &str, keys: &mut std::collections::BTreeSet<String>) {
+    for (key, inner) in value.as_object().into_iter().flatten() {
+        let path = format!("{within}/{key}");
+        keys_of(inner, &path, keys);
+        keys.insert(path);
+    }
+}
+
+/// The error of each job, and the keys of the document that every job has.
+fn errors_and_keys(text: &str, options: &str) -> (Vec<u64>, std::collections::BTreeSet<String>) {
+    let document: Value =
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{options}: {error}\n{text}"));
+    let mut keys = std::collections::BTreeSet::new();
+    keys_of(&document, "", &mut keys);
+    let jobs = document["jobs"].as_array().unwrap();
+    for job in jobs {
+        keys_of(job, "/job", &mut keys);
+    }
+    // Those that fio has got since 3.33, and those of jobs that it began before it found what was wrong.
+    let others = [
+        "job_start",
+        "_sectors",
+        "latency_depth",
+        "latency_target",
+        "latency_target_ns",
+        "latency_percentile",
+        "latency_window",
+        "latency_window_us",
+    ];
+    let began = ["disk_util", "percentile"];
+    keys.retain(|key| {
+        let is_newer = others.iter().any(|other| key.ends_with(other));
+        !is_newer && !began.iter().any(|part| key.contains(part))
+    });
+    let errors = jobs.iter().map(|job| job["error"].as_u64().unwrap());
+    (errors.collect(), keys)
+}
+
+/// What fio finds only as it runs is refused here as it is read, and has its results all the same: with the same keys, and fio's
+/// number, or `EINVAL` where fio ends without one.
+#[test]
+fn what_fio_finds_as_it_runs_has_its_results() {
+    for (options, theirs, ours) in [
+        ("--name=a", 22, 22),
+        ("--name=a --filename=empty --rw=randrw", 22, 22),
+        ("--name=a --filename=dir", 21, 21),
+        ("--name=a --filename=new --offset=50%", 22, 22),
+        ("--name=a --rw=write --filename=new --size=50%", 22, 22),
+        ("--name=a --opendir=dir", 22, 22),
+        ("--name=a --size=1m --read_iolog=missing", 22, 22),
+        ("--name=a --size=1m --read_iolog=words", 22, 22),
+        ("--name=a --size=1m --read_iolog=empty", 2, 2),
+        ("--name=a --size=1m --read_iolog=dir", 21, 21),
+        (
+            "--name=a --size=64k --filename=new --unlink_each_loop=1 --loops=2",
+            2,
+            2,
+        ),
+        (
+            "--name=a --size=64k --filename=new --unlink_each_loop=1 --loops=2 --create_on_open=1",
+            5,
+            5,
+        ),
+        ("--name=a --size=64k --cpumask=0", 22, 22),
+        (
+            "--name=a --size=64k --ioengine=io_uring --io_submit_mode=offload",
+            3,
+            3,
+        ),
+        (
+            "--name=a --size=64k --ioengine=libaio --cmdprio_percentage=9 --cmdprio_bssplit=4k/9",
+            22,
+            22,
+        ),
+        ("--name=a --filename=new --size=64k --readonly", 2, 2),
+        ("--name=a --filename=file.dat --size=128k --readonly", 5, 5),
+        (
+            "--name=a --filename=new --size=64k --allow_file_create=0",
+            0,
+            22,
+        ),
+        (
+            "--name=a --filename=file.dat --size=128k --allow_file_create=0",
+            0,
+            22,
+        ),
+        ("--name=a --filesize=64k --offset=128k", 0, 22),
+        ("--name=a --filename=file.dat --io_size=1%", 0, 22),
+        (
+            "--name=a --rw=write --filename=file.dat --filesize=64k --file_append=1",
+            0,
+            22,
+        ),
+    ] {
+        let (success, text) = document_of(true, options, "--output-format=json");
+        let (errors, keys) = errors_and_keys(&text, options);
+        assert_eq!(
+            (success, &errors[..]),
+            (false, &[theirs][..]),
+            "fio's, {options}"
+        );
+        let (success, text) = document_of(false, options, "--output-format=json");
+        let (errors, ours_keys) = errors_and_keys(&text, options);
+        assert_eq!((success, &errors[..]), (false, &[ours][..]), "{options}");
+        assert_eq!(ours_keys, keys, "{options}");
+    }
+}
+
+/// What fio does, and is not carried, has `EOPNOTSUPP`.
+#[test]
+fn what_is_not_carried_has_its_results() {
+    const EOPNOTSUPP: u64 = 95;
+    for options in [
+        "--name=a --ioengine=cpuio --cpuload=1 --runtime=1",
+        "--name=a --size=64k --cgroup=here",
+        "--name=a --rw=write --fill_device=1 --rw=randwrite",
+        "--name=a --size=64k --zonemode=strided --zonesize=8k --zoneskip=-4k",
+    ] {
+        let (success, text) = document_of(false, options, "--output-format=json");
+        let (errors, _) = errors_and_keys(&text, options);
+        assert_eq!((success, errors), (false, vec![EOPNOTSUPP]), "{options}");
+    }
+}
+
+/// Each clone has the error of its section, other jobs have not run, and a group is one entry; terse lines have it too.
+#[test]
+fn every_job_of_an_input_stands_in_its_results() {
+    let others = "--name=b --size=64k --name=c --size=64k --stonewall";
+    let (_, text) = document_of(
+        false,
+        &format!("--name=a --numjobs=2 {others}"),
+        "--output-format=json",
+    );
+    assert_eq!(errors_and_keys(&text, others).0, [22, 22, 125, 125]);
+    let (_, text) = document_of(
+        false,
+        "--name=a --numjobs=2 --group_reporting=1 --name=b --size=64k --group_reporting=1",
+        "--output-format=json+",
+    );
+    assert_eq!(errors_and_keys(&text, others).0, [22]);
+    let (success, text) = document_of(false, "--name=a --numjobs=2", "--output-format=terse");
+    let errors = text.lines().map(|line| line.split(';').nth(4).unwrap());
+    assert_eq!(
+        (success, errors.collect::<Vec<_>>()),
+        (false, vec!["22"; 2])
+    );
+}
+
+/// What fio refuses as it reads has no results, here as there; nor has an input of which that is one of several errors.
+#[test]
+fn what_fio_refuses_as_it_reads_has_no_results() {
+    for options in [
+        "--name=a --size=1k",
+        "--name=a --size=64k --zonesize=4k",
+        "--name=a --size=64k --rate=1m --rate_iops=1",
+        "--name=a --size=64k --wait_for=b",
+        "--name=a --opendir=missing",
+        "--name=a --name=b --rw=nowhere --size=64k",
+    ] {
+        for theirs in [true, false] {
+            let found = document_of(theirs, options, "--output-format=json");
+            assert_eq!(found, (false, String::new()), "{options}, theirs: {theirs}");
+        }
+    }
+}

@@ -439,3 +439,31 @@ fn a_socket_takes_the_place_of_no_device() {
         assert!(node.file_type().is_block_device(), "{words:?}");
     }
 }
+
+/// A job whose writes an earlier run did, and that only checks them, writes nothing and needs no leave.
+#[test]
+fn a_check_of_what_was_written_needs_no_leave() {
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    let filename = format!("--filename={}", disk.device);
+    let allow = format!("--destroy-data={}", disk.name());
+    let check = "--verify=crc32c";
+    let mut arguments = write_arguments(&filename, check);
+    arguments.push(&allow);
+    expect_code(folder.path(), &arguments, 0);
+    let written = disk.bytes();
+    for only in [&["--verify_only"][..], &["--verify_only", "--do_verify=0"]] {
+        let mut arguments = write_arguments(&filename, check);
+        arguments.extend(only);
+        expect_code(folder.path(), &arguments, 0);
+        assert!(
+            written == disk.bytes(),
+            "{only:?}: the device was written to"
+        );
+    }
+    // Without the option the same job writes; trims are done with it, too.
+    expect_code(folder.path(), &write_arguments(&filename, check), 4);
+    let mut arguments = write_arguments(&filename, check);
+    arguments.extend(["--rw=randtrim", "--verify_only"]);
+    expect_code(folder.path(), &arguments, 4);
+}
