@@ -33,8 +33,8 @@ fn larger_disk(own: &Disk, vm: &VmSize, unit: Unit, catalog: &Catalog) -> Option
         _ => Choice::Named(disk).bandwidth(),
     };
     let own = catalog.disk(vm.era, own.name).ok()?;
-    let names = catalog.disks().iter().map(|disk| disk.name);
-    let alike = names.filter_map(|name| catalog.disk(vm.era, name).ok());
+    let alike = catalog.disks().iter().filter(|row| row.kind == own.kind);
+    let alike = alike.filter_map(|row| catalog.disk(vm.era, row.name).ok());
     let alike = alike.filter(|disk| disk.kind == own.kind && gives(disk) > gives(own));
     let next = alike.min_by_key(|disk| (gives(disk), disk.size))?;
     Some(format!("{} in place of {}", next.name, own.name))

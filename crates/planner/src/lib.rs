@@ -36,7 +36,7 @@ pub use candidate::{Candidate, Choice, Disks, Storage};
 pub use choices::{recommended_caching, stripe_unit};
 pub use cost::Cost;
 pub use design::mounts;
-pub use limits::{Terms, depth_for, lines};
+pub use limits::{Terms, carries, depth_for, lines};
 pub use line::{Line, Unit};
 pub use need::{Load, Need, VolumeNeed};
 pub use network::{NfsVolumes, SmbShares};

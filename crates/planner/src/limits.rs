@@ -485,19 +485,35 @@ fn reads(load: &Load) -> Percent {
     load.reads.unwrap_or_default()
 }
 
+/// Whether limits tell what raises them: that takes longer than the limits, and is of use for designs that are shown.
+#[derive(Debug, Clone, Copy)]
+enum Hints {
+    Told,
+    LeftOut,
+}
+
+impl Hints {
+    fn told(self, raise: impl FnOnce() -> String) -> String {
+        match self {
+            Self::Told => raise(),
+            Self::LeftOut => String::new(),
+        }
+    }
+}
+
 /// The limits of what carries one volume, with their owners. `free` slots of the machine are taken by no disk.
 fn of_storage(
     (total, part): (&VolumeNeed, &VolumeNeed),
     storage: &Storage,
     (vm, free): (&VmSize, u32),
-    terms: &Terms<'_>,
+    (terms, hints): (&Terms<'_>, Hints),
 ) -> Vec<Line> {
     let owner = total.told(&storage.title());
     match storage {
         Storage::Disks(disks) => {
             let figures = of_disks(part, disks, vm, terms);
             let line = |it: Figure| Line {
-                raise: grow::disks(disks, (vm, free), it.unit, terms.catalog),
+                raise: hints.told(|| grow::disks(disks, (vm, free), it.unit, terms.catalog)),
                 ..it.owned(owner.clone())
             };
             figures.map(line).to_vec()
@@ -506,11 +522,11 @@ fn of_storage(
             let [rate, space, flying] = of_nfs(total, part, volumes, terms);
             let slots = total.told(&format!("{} connections", volumes.connections));
             let own = [rate, space].map(|it| Line {
-                raise: grow::quota(volumes, it.unit, terms.catalog),
+                raise: hints.told(|| grow::quota(volumes, it.unit, terms.catalog)),
                 ..it.owned(owner.clone())
             });
             let slots = Line {
-                raise: grow::slots(volumes, terms.catalog),
+                raise: hints.told(|| grow::slots(volumes, terms.catalog)),
                 ..flying.owned(slots)
             };
             own.into_iter().chain([slots]).collect()
@@ -519,7 +535,7 @@ fn of_storage(
             let own = own_of_smb(total, shares, terms).into_iter();
             let mut lines: Vec<Line> = own
                 .map(|it| Line {
-                    raise: grow::share(shares, it.unit),
+                    raise: hints.told(|| grow::share(shares, it.unit)),
                     ..it.owned(owner.clone())
                 })
                 .collect();
@@ -528,14 +544,14 @@ fn of_storage(
             let files_word = if count == 1 { "file" } else { "files" };
             let name = total.told(&format!("{count} {files_word} at least"));
             lines.extend(files.into_iter().map(|it| Line {
-                raise: "the I/O spread over more files".to_owned(),
+                raise: hints.told(|| "the I/O spread over more files".to_owned()),
                 ..it.owned(name.clone())
             }));
             let ways = ["reads", "reads", "writes", "writes"];
             lines.extend(channels.into_iter().zip(ways).map(|(it, way)| {
                 let count = shares.channels;
                 Line {
-                    raise: grow::channels(shares, terms.catalog),
+                    raise: hints.told(|| grow::channels(shares, terms.catalog)),
                     ..it.owned(total.told(&format!("SMB channels: {count}, {way}")))
                 }
             }));
@@ -546,6 +562,20 @@ fn of_storage(
 
 /// Every limit of a design: those of disks and machines are of one machine and its part of the I/O.
 pub fn lines(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<Line> {
+    every_line(need, candidate, (terms, Hints::Told))
+}
+
+/// Whether a design's limits carry the need.
+pub fn carries(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> bool {
+    let lines = every_line(need, candidate, (terms, Hints::LeftOut));
+    lines.iter().all(Line::carries)
+}
+
+fn every_line(
+    need: &Need,
+    candidate: &Candidate,
+    (terms, hints): (&Terms<'_>, Hints),
+) -> Vec<Line> {
     let part = need.part(candidate.machines);
     let volumes = need.volumes.iter().zip(&part.volumes);
     let volumes = volumes.zip(&candidate.volumes);
@@ -556,15 +586,15 @@ pub fn lines(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<Line>
         candidate.vm.max_data_disks.saturating_sub(taken),
     );
     let mut lines: Vec<Line> = volumes
-        .flat_map(|(volume, storage)| of_storage(volume, storage, machine, terms))
+        .flat_map(|(volume, storage)| of_storage(volume, storage, machine, (terms, hints)))
         .collect();
     let storage: Vec<_> = candidate.volumes.iter().collect();
     let own = of_machine(&part, (candidate.vm, &storage), terms).into_iter();
     lines.extend(own.map(|(meter, figure)| {
         let owner = meter.owner(candidate.vm);
-        let raise = grow::machine(candidate.vm, (meter, figure.unit), terms.catalog);
+        let unit = figure.unit;
         Line {
-            raise,
+            raise: hints.told(|| grow::machine(candidate.vm, (meter, unit), terms.catalog)),
             ..figure.owned(owner)
         }
     }));

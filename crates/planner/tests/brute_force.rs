@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use fathom_catalog::{Catalog, Disk, VmSize};
 use fathom_model::HostCaching;
 use fathom_planner::{
-    Candidate, Choice, Cost, Disks, Family, Line, Need, Prices, Request, Storage, Terms,
-    VolumeNeed, lines, recommended_caching, search, stripe_unit,
+    Candidate, Choice, Cost, Disks, Family, Need, Prices, Request, Storage, Terms, VolumeNeed,
+    carries, recommended_caching, search, stripe_unit,
 };
 use fathom_profile::{Level, Profile};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ fn brute(
                 machines: 1,
                 volumes,
             };
-            if lines(need, &candidate, &terms).iter().all(Line::carries) {
+            if carries(need, &candidate, &terms) {
                 let cost = Cost::of(&candidate, None).expect("no price is asked for");
                 best = Some(best.map_or(cost, |best| best.min(cost)));
             }
@@ -154,7 +154,7 @@ fn brute_by_price(need: &Need, request: &Request, prices: &Prices, names: &[&str
                     machines: 1,
                     volumes: vec![storage.clone()],
                 };
-                lines(&part, &candidate, &terms).iter().all(Line::carries)
+                carries(&part, &candidate, &terms)
             });
             let longer = combinations.iter().flat_map(|first| {
                 let add = |next: &Storage| [first.as_slice(), std::slice::from_ref(next)].concat();
@@ -172,7 +172,7 @@ fn brute_by_price(need: &Need, request: &Request, prices: &Prices, names: &[&str
                 continue;
             };
             let is_cheaper = best.is_none_or(|best| cost < best);
-            if is_cheaper && lines(need, &candidate, &terms).iter().all(Line::carries) {
+            if is_cheaper && carries(need, &candidate, &terms) {
                 best = Some(cost);
             }
         }

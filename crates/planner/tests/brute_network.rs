@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use fathom_catalog::{Catalog, VmSize};
 use fathom_model::HostCaching;
 use fathom_planner::{
-    Candidate, Choice, Cost, Disks, Family, Line, Need, NfsVolumes, Request, SmbShares, Storage,
-    Terms, VolumeNeed, lines, recommended_caching, search, stripe_unit,
+    Candidate, Choice, Cost, Disks, Family, Need, NfsVolumes, Request, SmbShares, Storage, Terms,
+    VolumeNeed, carries, recommended_caching, search, stripe_unit,
 };
 use fathom_profile::{Level, Profile};
 use fathom_units::{Bytes, BytesPerSec, Iops};
@@ -175,7 +175,7 @@ fn brute(need: &Need, request: &Request, names: &[&str]) -> Option<(u32, Cost)> 
                         machines,
                         volumes: vec![storage.clone()],
                     };
-                    lines(&alone, &candidate, &terms).iter().all(Line::carries)
+                    carries(&alone, &candidate, &terms)
                 });
                 combinations = combinations
                     .iter()
@@ -191,7 +191,7 @@ fn brute(need: &Need, request: &Request, names: &[&str]) -> Option<(u32, Cost)> 
                     machines,
                     volumes,
                 };
-                if lines(need, &candidate, &terms).iter().all(Line::carries) {
+                if carries(need, &candidate, &terms) {
                     let cost = Cost::of(&candidate, None).expect("no price is asked for");
                     best = Some(best.map_or(cost, |best| best.min(cost)));
                 }
