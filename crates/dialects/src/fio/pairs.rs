@@ -18,12 +18,13 @@ pub fn each(settings: &Settings) -> u64 {
 }
 
 /// How much a job of pairs does on `targets` of `total` bytes, where that does not follow from the ends of its files alone;
-/// `io_size` is that of a pass where one is given. `None`: other jobs, those whose blocks differ in size, those that are verified or
-/// leave something out, and those that go by time.
+/// `io_size` is that of a pass where one is given, and `most_ios` is what `number_ios` allows. `None`: other jobs, those whose
+/// blocks differ in size, those that are verified or leave something out, and those that go by time.
 pub fn extent(
     settings: &Settings,
     targets: &[Target],
     (total, io_size): (Option<u64>, Option<u64>),
+    most_ios: Option<u64>,
 ) -> Option<Extent> {
     let (smallest, block) = used_blocks(settings);
     let place = &settings.placement;
@@ -63,6 +64,7 @@ pub fn extent(
         None => u64::MAX,
     };
     let ios = all.div_ceil(block).min(most).saturating_mul(each(settings));
+    let ios = ios.min(most_ios.unwrap_or(u64::MAX));
     Some(Extent {
         // More than they move: they end by their number.
         bytes: Some(Bytes::new(ios.saturating_add(1).saturating_mul(block))),

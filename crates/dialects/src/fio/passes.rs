@@ -31,7 +31,9 @@ pub fn extent(settings: &Settings, targets: &[Target], past_end: bool) -> Extent
         Some(sum.saturating_add(target.length?.get()))
     });
     let io_size = asked(settings, total);
-    let of_pairs = pairs::extent(settings, targets, (total, io_size)).filter(|_| !past_end);
+    let most_ios = most_ios(settings);
+    let of_pairs = pairs::extent(settings, targets, (total, io_size), most_ios);
+    let of_pairs = of_pairs.filter(|_| !past_end);
     let extent = of_pairs.unwrap_or_else(|| {
         let (bytes, loops) = pass_bytes(settings, targets, (total, io_size), past_end);
         Extent {
@@ -40,7 +42,7 @@ pub fn extent(settings: &Settings, targets: &[Target], past_end: bool) -> Extent
             loops,
         }
     });
-    let most = [extent.ios, most_ios(settings)];
+    let most = [extent.ios, most_ios];
     Extent {
         ios: most.into_iter().flatten().min(),
         ..extent
