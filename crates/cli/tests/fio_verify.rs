@@ -323,7 +323,8 @@ fn each_direction_is_told_by_its_own_time() {
                     assert!(rate.abs_diff(bytes * 1000 / runtime) <= 1, "{job}");
                     runtime
                 });
-                assert!(times[1] >= 480, "{words}: {times:?} ms");
+                // Where the machine has no time for the first I/O, what is late is caught up with, and takes less.
+                assert!(times[1] >= 400, "{words}: {times:?} ms");
                 times
             };
             // A disk that is busy with others may take long for what is read, which another round meets.
