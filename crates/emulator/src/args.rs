@@ -55,7 +55,7 @@ pub struct ServeArgs {
     #[arg(long)]
     pub insecure: bool,
     /// End after this time, instead of at an interrupt
-    #[arg(long = "for", value_name = "TIME")]
+    #[arg(long = "for", visible_alias = "duration", value_name = "TIME")]
     pub duration: Option<Nanos>,
     /// Most that the 99th percentile of the emulation error may be; a run that misses it says so
     #[arg(long, value_name = "TIME")]

@@ -44,6 +44,7 @@ pub struct ObserveArgs {
     /// How long; Ctrl-C ends it earlier and keeps what was seen
     #[arg(
         long,
+        visible_alias = "for",
         value_name = "TIME",
         default_value = "1h",
         conflicts_with = "from"
