@@ -31,22 +31,23 @@ pub(crate) struct Setup<'a> {
     pub seed: u64,
     /// Index among all stages and repeats.
     pub index: usize,
-    /// What the number of a worker's first I/O is moved by where chances are drawn: [`first_draw`] of the repeat.
-    pub first_draw: u64,
+    /// Which repeat of its stage, counted from 0.
+    pub repeat: u32,
     /// When it starts on the run's clock.
     pub start: Nanos,
 }
 
-/// Where the draws of a repeat begin, counted from 1: of the first where those of the stage do, and of every other so far
-/// from all the rest that none takes another's. Repeats do the same I/O, and what storage does to it by chance (media
-/// latency, failures of media) is new each time; otherwise they were copies, and their spread nothing.
-///
-/// Multiples of 2^64 / golden ratio lie evenly (Knuth, The Art of Computer Programming, 6.4): as many as a stage has
-/// repeats at most are 2^50 apart.
-pub(crate) fn first_draw(repeat: u32) -> u64 {
-    u64::from(repeat)
-        .wrapping_sub(1)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+impl Setup<'_> {
+    /// What the number of a worker's first I/O is moved by where storage's chances are drawn: nothing in the first repeat,
+    /// and in every other so far from all the rest that none takes another's. Repeats do the same I/O, and what storage does
+    /// to it by chance (media latency, failures of media) is new each time; otherwise they were copies, and their spread
+    /// nothing.
+    ///
+    /// Multiples of 2^64 / golden ratio lie evenly (Knuth, The Art of Computer Programming, 6.4): as many as a stage has
+    /// repeats at most are 2^50 apart.
+    pub fn first_draw(&self) -> u64 {
+        u64::from(self.repeat).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
 }
 
 /// What came of a stage.
@@ -123,7 +124,7 @@ impl<'a, 'r> Run<'a, 'r> {
                     worker: number,
                     salt: planned.job.salt,
                 };
-                let mut worker = new_worker(index, planned, key, &shared, setup.start)?;
+                let mut worker = new_worker(index, planned, key, &shared, setup)?;
                 let first = planned.targets.first();
                 worker.may_turn(is_plain(planned.job));
                 worker.looks_ahead = planned.job.backend != Backend::Null
@@ -133,7 +134,7 @@ impl<'a, 'r> Run<'a, 'r> {
                     job: index,
                     targets: &planned.targets,
                     stream: u64::from(planned.number) << 32 | u64::from(number),
-                    first_draw: setup.first_draw,
+                    first_draw: setup.first_draw(),
                     backend: planned.job.backend,
                     plain: is_plain(planned.job),
                     operation: planned.job.features.operation,
@@ -637,7 +638,7 @@ fn new_worker(
     planned: &PlannedJob<'_>,
     key: StreamKey,
     shared: &SharedCursor,
-    start: Nanos,
+    setup: &Setup<'_>,
 ) -> Result<Worker, StreamError> {
     let job = planned.job;
     let ranges: Vec<_> = planned.targets.iter().map(|target| target.range).collect();
@@ -648,15 +649,15 @@ fn new_worker(
     });
     let drawn = at_rates.as_ref().unwrap_or(job);
     let stream = WorkerStream::new(drawn, key, &ranges, shared)?;
-    let schedule = ArrivalSchedule::of(job, key);
+    let schedule = ArrivalSchedule::of(job, key.of_repeat(setup.repeat));
     let limits = &job.limits;
-    let first = start.saturating_add(limits.start_delay);
+    let first = setup.start.saturating_add(limits.start_delay);
     let measure = first.saturating_add(limits.warmup);
     let deadline = limits
         .runtime
         .map(|runtime| measure.saturating_add(runtime));
     let times = Times {
-        stage: start,
+        stage: setup.start,
         first,
         measure,
         deadline,
