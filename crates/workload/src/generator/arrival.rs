@@ -251,7 +251,7 @@ mod tests {
         };
         assert_eq!(starts(0), [0, 1_381_427, 2_538_527]);
         assert_eq!(starts(1), [0, 1_215_071, 1_483_243]);
-        assert_eq!(starts(9_999), [0, 1, 2]);
+        assert_eq!(starts(9_999), [0, 2_178_392, 3_782_766]);
         assert_eq!(KEY.of_repeat(0), KEY);
     }
 
