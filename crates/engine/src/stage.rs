@@ -281,7 +281,8 @@ impl StageRun<'_> {
         })
     }
 
-    /// What the streams of a worker depend on, and what the contents of its writes do.
+    /// What a worker draws alike in all repeats (what its I/Os are), and what anew in each (when they come, and what its
+    /// writes hold: a repeat must not write what is there already, or deduplicating storage would find it).
     fn keys(&self, (index, job): (usize, &Job), worker: u32) -> (StreamKey, StreamKey) {
         let key = StreamKey {
             seed: self.seed,
@@ -289,12 +290,7 @@ impl StageRun<'_> {
             worker,
             salt: job.salt,
         };
-        // A repeat must not write what is there already, or deduplicating storage would find it.
-        let fill_key = StreamKey {
-            salt: job.salt.wrapping_add(u64::from(self.repeat) << 32),
-            ..key
-        };
-        (key, fill_key)
+        (key, key.of_repeat(self.repeat))
     }
 
     fn parts<'a>(
@@ -305,7 +301,7 @@ impl StageRun<'_> {
         handover: Handover,
         order: &'a Order<'a>,
     ) -> Result<Parts<'a, WorkerStream>, EngineError> {
-        let (key, fill_key) = self.keys((index, job), worker);
+        let (key, repeat_key) = self.keys((index, job), worker);
         let ranges = &self.targets[index].ranges;
         let stream = WorkerStream::new(job, key, ranges, shared);
         Ok(Parts {
@@ -316,9 +312,9 @@ impl StageRun<'_> {
             schedule: if heeds_directions(job) {
                 None
             } else {
-                ArrivalSchedule::of(job, key)
+                ArrivalSchedule::of(job, repeat_key)
             },
-            fill: BufferFill::for_job(job, fill_key),
+            fill: BufferFill::for_job(job, repeat_key),
             backend: match job.backend {
                 Backend::IoUring => self.uring,
                 other => other,
@@ -331,11 +327,11 @@ impl StageRun<'_> {
             verification: verification(
                 (self.first_job + index, job),
                 worker,
-                (key, fill_key),
+                (key, repeat_key),
                 ranges,
             )?,
             checked: self.key_maps.of(job, &self.targets[index].objects),
-            key,
+            repeat_key,
             tolerance: self.tolerance,
             outside_calls: self.options.outside_calls,
             stop: self.stop.clone(),
@@ -412,7 +408,7 @@ impl StageRun<'_> {
         handover: Handover,
         order: &'a Order<'a>,
     ) -> SetParts<'a> {
-        let (key, fill_key) = self.keys((index, job), worker);
+        let (key, repeat_key) = self.keys((index, job), worker);
         let states = sets.iter().map(|set| Arc::clone(&set.state)).collect();
         SetParts {
             job,
@@ -421,7 +417,7 @@ impl StageRun<'_> {
             stream: SetStream::new(job, work, key, states, Arc::clone(share)),
             share: Arc::clone(share),
             sets: sets.to_vec(),
-            fill: BufferFill::for_job(job, fill_key),
+            fill: BufferFill::for_job(job, repeat_key),
             handover,
             flow: None,
             order,
@@ -437,10 +433,10 @@ impl StageRun<'_> {
         (index, job): (usize, &'j Job),
     ) -> Option<(&'j FileWork, Arc<SetShare>)> {
         let work = job.features.file_work.as_deref()?;
-        let (key, _) = self.keys((index, job), 0);
+        let (_, repeat_key) = self.keys((index, job), 0);
         let schedule = work
             .rate
-            .map(|rate| ArrivalSchedule::new(Pacing::Iops(rate.rate), rate.process, key));
+            .map(|rate| ArrivalSchedule::new(Pacing::Iops(rate.rate), rate.process, repeat_key));
         Some((work, Arc::new(SetShare::new(schedule))))
     }
 

@@ -216,7 +216,7 @@ fn begin_full<'a, Q: Queue>(
 ) -> Option<Finished> {
     let job = parts.job;
     let extras = Extras {
-        key: parts.key,
+        repeat_key: parts.repeat_key,
         logger: parts.logger.take(),
         share: parts.share.take(),
         warm_up: parts.warm_up.take(),

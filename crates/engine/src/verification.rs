@@ -15,7 +15,7 @@ use crate::preflight::{layout_error, stream_error};
 use crate::worker::{Lanes, Passes, Replayer, Verification, trace_ios};
 
 /// The checks of a worker of `job`, the job of number `index` of the workload, where it asks for any. `keys` are those of
-/// its streams and of the contents of its writes.
+/// what it draws alike in all repeats, and anew in each.
 ///
 /// # Errors
 /// A state that cannot be read, or a job without a stream.
@@ -37,7 +37,7 @@ pub(crate) fn verification<'a>(
             Passes::Trace(Box::new(Replayer::new(replay, job)?))
         }
         (None, Some(rates)) if directions_follow_time(job) => {
-            Passes::Rated(Box::new(Lanes::new(job, rates, keys.0)))
+            Passes::Rated(Box::new(Lanes::new(job, rates, keys.1)))
         }
         (None, _) => Passes::Stream,
     };

@@ -3,12 +3,14 @@
 
 mod common;
 
-use common::{for_time, job, run_jobs, undisturbed};
-use fathom_record::WorkerStats;
-use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
+use common::{for_time, job, run_jobs, undisturbed, workload};
+use fathom_engine::{RunOptions, RunOutcome, StopFlag};
+use fathom_record::{Event, EventSink, LoggedIo, WorkerStats};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
+use fathom_workload::generator::{ArrivalSchedule, StreamKey};
 use fathom_workload::{
-    Access, Arrival, Backend, Caching, Coverage, Job, Limits, Pacing, Poisson, RateStep, RateSteps,
-    WhenFull,
+    Access, Arrival, Backend, Caching, Coverage, DirectionRates, Job, Limits, Mix, Pacing, Poisson,
+    RateStep, RateSteps, WhenFull, Workload,
 };
 
 fn open(rate: Pacing, poisson: Poisson) -> Arrival {
@@ -134,4 +136,97 @@ fn the_schedule_starts_again_after_the_warm_up() {
         worker
     };
     undisturbed(measure, |worker| worker.ios() >= 980);
+}
+
+/// The I/Os of each repeat.
+#[derive(Default)]
+struct Log(Vec<Vec<LoggedIo>>);
+
+impl EventSink for Log {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::IoLog { index, chunk, .. } = event {
+            self.0.resize(self.0.len().max(index + 1), Vec::new());
+            self.0[*index].extend(&chunk.ios);
+        }
+    }
+}
+
+/// One worker, which reads 40 blocks three times.
+fn run_thrice(change: impl Fn(&mut Job)) -> (Workload, RunOutcome, Log) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut job = job(&directory.path().join("file"), Bytes::mib(2));
+    job.backend = Backend::Null;
+    job.features.io_log.each = true;
+    job.limits.ios = Some(40);
+    change(&mut job);
+    let mut thrice = workload(vec![job]);
+    thrice.stages[0].repeats = 3;
+    let mut log = Log::default();
+    let outcome = fathom_engine::run(&thrice, &RunOptions::default(), &StopFlag::new(), &mut log);
+    (thrice, outcome.unwrap(), log)
+}
+
+/// The key of what a repeat's only worker draws anew.
+fn key_of(workload: &Workload, repeat: u32) -> StreamKey {
+    let key = StreamKey {
+        seed: workload.seed,
+        salt: workload.stages[0].jobs[0].salt,
+        ..StreamKey::default()
+    };
+    key.of_repeat(repeat)
+}
+
+/// A repeat's intended starts add up to these of its schedule: what response times count from, however late an I/O is.
+#[track_caller]
+fn check_starts(result: &WorkerStats, ios: &[LoggedIo], direction: usize, starts: &[u64]) {
+    let ios = ios.iter().filter(|io| io.direction as usize == direction);
+    let completed: Vec<u64> = ios.map(|io| io.completed.get()).collect();
+    let response = result.directions[direction].as_ref().unwrap();
+    let response = response.response.as_ref().unwrap();
+    assert_eq!(response.count() as usize, starts.len());
+    assert_eq!(completed.len(), starts.len());
+    let completed: u128 = completed.into_iter().map(u128::from).sum();
+    let starts: u128 = starts.iter().copied().map(u128::from).sum();
+    assert_eq!(completed - response.sum(), starts);
+}
+
+/// Each repeat has the schedule that the generator gives it, which is what a prediction has, too; the I/O is the same.
+#[test]
+fn repeats_have_arrivals_of_their_own() {
+    let rate = open(Pacing::Iops(Iops::new(2000)), Poisson::Exponential);
+    let (thrice, outcome, log) = run_thrice(|job| job.arrival = rate);
+    for (repeat, result) in (0..).zip(&outcome.results) {
+        let key = key_of(&thrice, repeat);
+        let mut schedule = ArrivalSchedule::of(&thrice.stages[0].jobs[0], key).unwrap();
+        let starts: Vec<u64> = (0..40).map(|_| schedule.next_start(4096)).collect();
+        let ios = &log.0[repeat as usize];
+        check_starts(&result.workers[0], ios, 0, &starts);
+        let offsets = |ios: &[LoggedIo]| ios.iter().map(|io| io.offset).collect::<Vec<_>>();
+        assert_eq!(offsets(ios), offsets(&log.0[0]), "{repeat}");
+    }
+}
+
+/// So have rates by direction.
+#[test]
+fn directions_of_repeats_have_arrivals_of_their_own() {
+    let rate = Pacing::Iops(Iops::new(2000));
+    let (thrice, outcome, log) = run_thrice(|job| {
+        job.mix = Mix::reads(Percent::whole(50).unwrap());
+        job.features.rates = Some(DirectionRates {
+            rates: [Some(rate), Some(rate), None],
+            poisson: Poisson::Exponential,
+        });
+    });
+    for (repeat, result) in (0..).zip(&outcome.results) {
+        let key = key_of(&thrice, repeat);
+        for direction in [0, 1] {
+            let salt = key.salt ^ (direction as u64).rotate_right(8);
+            let own = StreamKey { salt, ..key };
+            let mut schedule = ArrivalSchedule::new(rate, Poisson::Exponential, own);
+            let worker = &result.workers[0];
+            let count = worker.directions[direction].as_ref().unwrap().ios();
+            let starts: Vec<u64> = (0..count).map(|_| schedule.next_start(4096)).collect();
+            check_starts(worker, &log.0[repeat as usize], direction, &starts);
+        }
+    }
 }

@@ -299,7 +299,7 @@ impl<'a, 'r> SetRun<'a, 'r> {
             offset: target.start + offset,
             length,
             stream: worker.stream_number,
-            index: worker.acts.wrapping_add(self.setup.first_draw),
+            index: worker.acts.wrapping_add(self.setup.first_draw()),
             tag: index as u64,
         };
         self.storage.submit(self.now, request, completed);

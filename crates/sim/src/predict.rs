@@ -9,7 +9,7 @@ use fathom_workload::{Stage, Workload};
 
 use crate::file_sets::{SetRun, SetStates, is_of_sets};
 use crate::plan::{Plan, PlannedJob, PredictError};
-use crate::stage::{Interrupted, Run, Setup, announce, first_draw};
+use crate::stage::{Interrupted, Run, Setup, announce};
 
 /// What a workload would measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,15 +52,15 @@ pub fn predict(
         let stage = resolved_stage(stage, &results);
         let stage = stage.as_ref();
         let jobs = resolved_jobs(&plan.stages[number], stage);
-        for repeat in 1..=repeats(number) {
-            let name = repeat_name(&stage.name, repeat);
+        for repeat in 0..repeats(number) {
+            let name = repeat_name(&stage.name, repeat + 1);
             let jobs = &jobs;
             announce(sink, (index, count as usize), &name, jobs);
             let setup = Setup {
                 jobs,
                 seed: workload.seed,
                 index,
-                first_draw: first_draw(repeat),
+                repeat,
                 start,
             };
             let finished = if is_of_sets(jobs) {
@@ -121,7 +121,7 @@ fn check_streams(plan: &Plan<'_>, seed: u64, storage: &mut Storage) -> Result<()
                 jobs: one,
                 seed,
                 index: 0,
-                first_draw: first_draw(1),
+                repeat: 0,
                 start: Nanos::ZERO,
             };
             let mut ignore = fathom_record::Ignore;

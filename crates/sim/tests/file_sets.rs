@@ -113,6 +113,25 @@ fn a_rate_is_that_of_all_workers() {
     assert_eq!(stage.jobs[0].iops_wanted, Some(500.0));
 }
 
+/// Each repeat draws arrivals of its own: 20 of them have the spread of a Poisson count.
+#[test]
+fn repeats_have_arrivals_of_their_own() {
+    let work = "{ task = \"getattr\", rate = \"500/s\", process = \"poisson\" }";
+    let text = format!(
+        "target = {{ tree = \"/mnt/san/set\", {SMALL}\n[[stage]]\nrepeats = 20\n[[stage.job]]\n\
+         file_work = {work}\nworkers = 7\nmeasure = \"2s\"\n"
+    );
+    let (stages, _) = stages(&text);
+    let counts = stages.iter().map(|stage| stage.total.meta["getattr"].ios);
+    let counts: Vec<f64> = counts.map(|count| count as f64).collect();
+    let mean = counts.iter().sum::<f64>() / 20.0;
+    let squares = counts.iter().map(|count| (count - mean).powi(2));
+    let deviation = (squares.sum::<f64>() / 19.0).sqrt();
+    // The root of 1,000 is 32, and the estimate's relative deviation 16 %.
+    assert!((950.0..1_050.0).contains(&mean), "{mean}");
+    assert!((16.0..48.0).contains(&deviation), "{counts:?}");
+}
+
 /// One worker has requests waiting as the time ends, and many have none: what was due is done all the same.
 #[test]
 fn what_was_due_by_the_end_is_done() {

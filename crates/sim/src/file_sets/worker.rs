@@ -100,9 +100,10 @@ pub(super) fn of_job(
         sets.push(states.of(target.volume, set, work.task));
         before += set.file_count() as usize;
     }
+    let arrivals = key(0).of_repeat(setup.repeat);
     let schedule = work
         .rate
-        .map(|rate| ArrivalSchedule::new(Pacing::Iops(rate.rate), rate.process, key(0)));
+        .map(|rate| ArrivalSchedule::new(Pacing::Iops(rate.rate), rate.process, arrivals));
     let share = Arc::new(SetShare::new(schedule));
     let open = work.rate.is_some();
     let limits = &job.limits;

@@ -68,7 +68,7 @@ pub fn run(workload: &Workload, design: &Design) -> (Vec<StageOutcome>, Storage)
     let mut pending = Vec::new();
     for stage in &workload.stages {
         for repeat in 0..stage.repeats.max(1) {
-            let workers = workers_of(stage, first_job, workload.seed, &placed, start);
+            let workers = workers_of((stage, repeat), first_job, workload.seed, &placed, start);
             let mut run = StageRun::new(&mut storage, workers);
             run.first_draw = u64::from(repeat).wrapping_mul(REPEAT);
             run.go_on(pending, start);
@@ -86,7 +86,7 @@ pub fn run(workload: &Workload, design: &Design) -> (Vec<StageOutcome>, Storage)
 }
 
 fn workers_of(
-    stage: &Stage,
+    (stage, repeat): (&Stage, u32),
     first_job: usize,
     seed: u64,
     placed: &[Vec<Placed>],
@@ -104,7 +104,14 @@ fn workers_of(
                 salt: job.salt,
             };
             let targets = &placed[number];
-            workers.push(Worker::new(job, index, key, targets, &shared, start));
+            workers.push(Worker::new(
+                job,
+                index,
+                (key, repeat),
+                targets,
+                &shared,
+                start,
+            ));
         }
     }
     workers

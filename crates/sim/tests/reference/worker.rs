@@ -84,14 +84,16 @@ impl Worker {
     pub fn new(
         job: &Job,
         index: usize,
-        key: StreamKey,
+        (key, repeat): (StreamKey, u32),
         targets: &[Placed],
         shared: &SharedCursor,
         start: u64,
     ) -> Self {
         let ranges: Vec<TargetRange> = targets.iter().map(|target| target.range).collect();
         let stream = WorkerStream::new(job, key, &ranges, shared).expect("the job has a stream");
-        let schedule = ArrivalSchedule::of(job, key);
+        // The salt of a repeat's arrivals, counted from 0, lies 2^32 behind that of the one before.
+        let salt = job.salt.wrapping_add(u64::from(repeat) * 4_294_967_296);
+        let schedule = ArrivalSchedule::of(job, StreamKey { salt, ..key });
         let first = start + job.limits.start_delay.get();
         let measure = first + job.limits.warmup.get();
         Self {

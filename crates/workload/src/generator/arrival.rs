@@ -240,6 +240,21 @@ mod tests {
         assert_eq!(starts, [0, 1_381_427, 2_538_527, 2_805_148, 3_275_426]);
     }
 
+    /// Pinned too: the first repeat has the starts of a stage without repeats, and each other its own.
+    #[test]
+    fn the_starts_of_repeats_are_frozen() {
+        let starts = |repeat| {
+            let rate = Pacing::Iops(Iops::new(1_000));
+            let key = KEY.of_repeat(repeat);
+            let mut schedule = ArrivalSchedule::new(rate, Poisson::Exponential, key);
+            [(); 3].map(|()| schedule.next_start(4096))
+        };
+        assert_eq!(starts(0), [0, 1_381_427, 2_538_527]);
+        assert_eq!(starts(1), [0, 1_215_071, 1_483_243]);
+        assert_eq!(starts(9_999), [0, 2_178_392, 3_782_766]);
+        assert_eq!(KEY.of_repeat(0), KEY);
+    }
+
     fn stepped(rates: &[(u64, u64)], together: bool, poisson: Poisson) -> ArrivalSchedule {
         let mut job = preset("quick", "/unused").unwrap().stages[0].jobs[0].clone();
         job.arrival = Arrival::Open {

@@ -148,6 +148,18 @@ pub struct StreamKey {
     pub salt: u64,
 }
 
+impl StreamKey {
+    /// The key of what `repeat` of the stage, counted from 0, draws anew: when its I/Os come, and what its writes hold. What
+    /// its I/Os are comes from the key itself in every repeat. The first repeat has the draws of a stage without repeats.
+    #[must_use]
+    pub const fn of_repeat(self, repeat: u32) -> Self {
+        Self {
+            salt: self.salt.wrapping_add((repeat as u64) << 32),
+            ..self
+        }
+    }
+}
+
 /// Why a job has no stream of I/O on its targets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("job `{job}`: {reason}")]
