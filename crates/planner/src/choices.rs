@@ -320,13 +320,16 @@ fn set(
     stripe_unit: Bytes,
 ) -> Option<Choice> {
     const GIB: u64 = 1 << 30;
+    const MB: u64 = 1_000_000;
     let count_of = u64::from(count);
     let unit = Some(Bytes::new(256 << 10));
     let loads = need.loads.iter();
     let iops = loads.map(|load| limits::counted(load, (count, stripe_unit), unit));
     let bandwidth = need.loads.iter().map(|load| load.bandwidth.get());
     let least = row.min.bandwidth.map_or(0, BytesPerSec::get);
-    let bandwidth = bandwidth.max().unwrap_or(0).div_ceil(count_of).max(least);
+    let bandwidth = bandwidth.max().unwrap_or(0).div_ceil(count_of);
+    // Sold by the whole MB/s: what is priced and proven is what the scripts build.
+    let bandwidth = bandwidth.div_ceil(MB).saturating_mul(MB).max(least);
     // A rate is given only with the I/Os that it hangs on.
     let by_bandwidth = if bandwidth > least {
         bandwidth.div_ceil(row.bytes_per_io.max(1))

@@ -1,0 +1,60 @@
+//! What a plan buys is what is sold: in the steps that the provider sells, at the price of those.
+
+use fathom_catalog::Catalog;
+use fathom_planner::{Choice, Plan, Prices, Prove, Request, plan};
+use fathom_profile::Profile;
+
+/// The plan for one volume in one period, of one product at given prices, on machines at 1 a month.
+#[track_caller]
+fn planned(only: &str, figures: &str, prices: &str) -> Plan {
+    let text = format!(
+        "name = \"a\"\n[[volume]]\nname = \"data\"\n[[volume.period]]\nname = \"peak\"\n{figures}\n"
+    );
+    let (profile, _) = Profile::read(&text, "a.profile.toml").expect("a profile");
+    let list =
+        format!("currency = \"USD\"\n[[price]]\nitem = \"Standard_D64s_v3\"\nmonth = 1\n{prices}");
+    let prices = Prices::read(&list, "prices.toml").expect("a price list");
+    let request = Request {
+        series: vec!["Dsv3".to_owned()],
+        only: vec![only.to_owned()],
+        prove: Prove::Never,
+        ..Request::default()
+    };
+    plan(&profile, &request, Some(prices), Catalog::builtin()).expect("a plan")
+}
+
+/// A disk whose limits the buyer sets: its I/Os and bytes a second, and what it costs beside the machine, in millionths.
+#[track_caller]
+fn check_set(only: &str, figures: &str, (iops, bandwidth): (u64, u64), expected: u64) {
+    let prices = format!("[[price]]\nitem = \"{only}\"\nper = \"MB/s\"\nmonth = 2\n");
+    let plan = planned(only, figures, &prices);
+    let offer = plan.offers.first().expect("an offer");
+    let disks = offer.candidate.volumes[0].disks().expect("disks");
+    let Choice::Set {
+        iops: given,
+        bandwidth: rate,
+        ..
+    } = disks.kind
+    else {
+        panic!("{plan}");
+    };
+    assert_eq!(disks.count, 1, "{plan}");
+    assert_eq!((given.get(), rate.get()), (iops, bandwidth), "{plan}");
+    assert_eq!(offer.cost.price, 1_000_000 + expected, "{plan}");
+}
+
+#[test]
+fn bandwidth_of_disks_is_bought_by_the_whole_mb_a_second() {
+    let mb = 1_000_000;
+    // 38 × 65,536 bytes are 2,490,368 a second.
+    let figures = "iops = 38\nsize = \"64KiB\"";
+    check_set("ultra", figures, (100, 3 * mb), 6 * mb);
+    // 50 × 524,288 bytes are 26.2 MB: 27 MB/s hang on 108 I/Os a second, 250 kB/s for each.
+    let figures = "iops = 50\nsize = \"512KiB\"";
+    check_set("ultra", figures, (108, 27 * mb), 54 * mb);
+    // What is whole stays.
+    let figures = "throughput = \"40MB/s\"\nsize = \"8KiB\"";
+    check_set("ultra", figures, (4_883, 40 * mb), 80 * mb);
+    let figures = "iops = 2_000\nsize = \"64KiB\"";
+    check_set("premium-v2", figures, (3_000, 132 * mb), 264 * mb);
+}
