@@ -184,6 +184,8 @@ struct Left {
     missed: Option<Box<Line>>,
     /// The price and name of what carries the need and is too dear.
     dear: Option<(u64, String)>,
+    /// A volume and what is too slow for it by itself.
+    slow: Option<Box<(String, Slow)>>,
 }
 
 impl Left {
@@ -193,6 +195,7 @@ impl Left {
             example,
             missed: missed.map(Box::new),
             dear: None,
+            slow: None,
         }
     }
 }
@@ -237,6 +240,7 @@ fn of_machines(
                     .ruled_out
                     .add(left.rule, left.example, left.missed.map(|line| *line));
                 found.ruled_out.add_dear(left.dear);
+                found.ruled_out.add_slow(left.slow.map(|slow| *slow));
             }
         }
     }
@@ -293,7 +297,10 @@ impl Search<'_> {
             }
             if let (true, Some(slow)) = (choices.is_empty(), slow) {
                 let why = format!("{}: `{}`: {slow}", vm.name, part.name);
-                return Err(Left::new(Rule::TooSlow, why, None));
+                return Err(Left {
+                    slow: Some(Box::new((part.name.clone(), slow))),
+                    ..Left::new(Rule::TooSlow, why, None)
+                });
             }
             if choices.is_empty() {
                 let why = format!("{}: `{}`", vm.name, part.name);

@@ -224,11 +224,33 @@ impl Plan {
             let words = format!("the cheapest that carries it: {title}, {price} a month");
             sentence(text, "  ", &words);
         }
+        if let Some((volume, slow)) = &self.ruled_out.slow {
+            sentence(text, "  ", &format!("closest: `{volume}`: {slow}"));
+        }
+        if self.ruled_out.slow.is_some() || !self.unproven.is_empty() {
+            sentence(text, "  ", &self.of_goals());
+        }
         let tried = match self.machines {
             1 => "1 machine".to_owned(),
             several => format!("up to {several} machines"),
         };
         let _ = writeln!(text, "  tried with {tried}");
+    }
+
+    /// What can be done where storage, or a design by its proof, is too slow.
+    fn of_goals(&self) -> String {
+        let names: Vec<_> = self.unsearched.iter().map(|it| it.name()).collect();
+        let others = if names.is_empty() {
+            String::new()
+        } else {
+            format!(
+                ", or search other storage too (not searched: --family {})",
+                names.join(", ")
+            )
+        };
+        format!(
+            "what can be done: allow more latency (`latency_goal`), ask for smaller I/Os or fewer{others}"
+        )
     }
 
     fn write_rest(&self, text: &mut Lines) {
