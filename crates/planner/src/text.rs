@@ -207,7 +207,9 @@ impl Plan {
         let words = format!("NOTHING in the catalogue, as it was searched, carries this{proof}.");
         text.push_str("\n");
         sentence(text, "", &words);
-        if let Some(line) = &self.ruled_out.closest {
+        // Where limits suffice and proofs fail, no limit is in the way.
+        let closest = self.ruled_out.closest.as_ref();
+        if let Some(line) = closest.filter(|_| self.unproven.is_empty()) {
             let words = format!(
                 "closest: {} gives {}, {} are needed: {:.2} times as much",
                 line.owner,

@@ -82,3 +82,31 @@ fn predictions_of_large_ios_over_nfs_take_longer() {
     check("256KiB", 1);
     check("1MiB", 3);
 }
+
+/// Two calls of 256 KiB at the 250 MiB/s of a volume take longer than the goal, whatever the machine: its limits are not
+/// what is in the way.
+#[test]
+fn where_proofs_fail_no_limit_is_called_closest() {
+    let text = "name = \"a\"\n[[volume]]\nname = \"data\"\ncapacity = \"1TiB\"\nlatency_goal = \"1100us\"\n\
+                [[volume.period]]\nname = \"peak\"\niops = 488\nsize = \"512KiB\"\nreads = \"50%\"\n";
+    let (profile, _) = Profile::read(text, "a.profile.toml").expect("a profile");
+    let request = Request {
+        series: vec!["D".to_owned()],
+        families: vec![Family::Nfs],
+        machines: Some(1),
+        ..Request::default()
+    };
+    let plan = plan(&profile, &request, None, Catalog::builtin()).expect("a plan");
+    let text = unwrapped(&plan);
+    assert!(
+        plan.offers.is_empty() && !plan.unproven.is_empty(),
+        "{text}"
+    );
+    // A D1 sends 62.5 MB/s.
+    assert!(plan.ruled_out.closest.is_some(), "{text}");
+    assert!(!text.contains("closest:"), "{text}");
+    assert!(
+        text.contains("what can be done: allow more latency"),
+        "{text}"
+    );
+}
