@@ -14,7 +14,7 @@
 use fathom_catalog::{Catalog, VmSize};
 
 use crate::candidate::{Candidate, Storage};
-use crate::choices;
+use crate::choices::{self, Products};
 use crate::combine::{Machine, combine};
 use crate::goal::Slow;
 use crate::limits::Terms;
@@ -168,6 +168,8 @@ struct Search<'a> {
     request: &'a Request,
     prices: Option<&'a Prices>,
     terms: &'a Terms<'a>,
+    /// Disks that are searched.
+    products: Products,
     /// The cheapest volumes or shares over the network of each volume.
     network: Vec<OverNetwork>,
 }
@@ -223,6 +225,7 @@ fn of_machines(
         request,
         prices,
         terms,
+        products: Products::of(request, terms.catalog),
         network: Vec::new(),
     };
     for vm in terms.catalog.vms() {
@@ -286,7 +289,7 @@ impl Search<'_> {
             let mut slow = None;
             if takes_disks {
                 let (disks, slow_disks) =
-                    choices::of_volume(part, vm, self.request, self.prices, self.terms);
+                    choices::of_volume(part, vm, &self.products, self.prices, self.terms);
                 let times = |(storage, cost): (Storage, Cost)| (storage, cost.times(self.machines));
                 choices.extend(disks.into_iter().map(times));
                 slow = slow_disks;
@@ -310,8 +313,8 @@ impl Search<'_> {
                 };
                 let total = &self.need.volumes[index];
                 let missed = if takes_disks {
-                    let (request, prices) = (self.request, self.prices);
-                    let missed = choices::closest(&alone, vm, request, prices, self.terms);
+                    let (products, prices) = (&self.products, self.prices);
+                    let missed = choices::closest(&alone, vm, products, prices, self.terms);
                     missed.map(|line| self.of_each(line))
                 } else {
                     network::closest(total, self.request, self.prices, self.terms)
