@@ -6,7 +6,7 @@ use fathom_profile::Profile;
 
 /// The plan for one volume in one period, of one product at given prices, on machines at 1 a month.
 #[track_caller]
-fn planned(only: &str, figures: &str, prices: &str) -> Plan {
+fn planned(only: &str, figures: &str, machines: u32, prices: &str) -> Plan {
     let text = format!(
         "name = \"a\"\n[[volume]]\nname = \"data\"\n[[volume.period]]\nname = \"peak\"\n{figures}\n"
     );
@@ -17,6 +17,7 @@ fn planned(only: &str, figures: &str, prices: &str) -> Plan {
     let request = Request {
         series: vec!["Dsv3".to_owned()],
         only: vec![only.to_owned()],
+        machines: Some(machines),
         prove: Prove::Never,
         ..Request::default()
     };
@@ -25,9 +26,20 @@ fn planned(only: &str, figures: &str, prices: &str) -> Plan {
 
 /// A disk whose limits the buyer sets: its I/Os and bytes a second, and what it costs beside the machine, in millionths.
 #[track_caller]
-fn check_set(only: &str, figures: &str, (iops, bandwidth): (u64, u64), expected: u64) {
+fn check_set(only: &str, figures: &str, given: (u64, u64), expected: u64) {
+    check_each((1, only), figures, given, expected);
+}
+
+/// The same on several machines: what the disk of each costs.
+#[track_caller]
+fn check_each(
+    (machines, only): (u32, &str),
+    figures: &str,
+    (iops, bandwidth): (u64, u64),
+    expected: u64,
+) {
     let prices = format!("[[price]]\nitem = \"{only}\"\nper = \"MB/s\"\nmonth = 2\n");
-    let plan = planned(only, figures, &prices);
+    let plan = planned(only, figures, machines, &prices);
     let offer = plan.offers.first().expect("an offer");
     let disks = offer.candidate.volumes[0].disks().expect("disks");
     let Choice::Set {
@@ -40,7 +52,8 @@ fn check_set(only: &str, figures: &str, (iops, bandwidth): (u64, u64), expected:
     };
     assert_eq!(disks.count, 1, "{plan}");
     assert_eq!((given.get(), rate.get()), (iops, bandwidth), "{plan}");
-    assert_eq!(offer.cost.price, 1_000_000 + expected, "{plan}");
+    let price = u64::from(machines) * (1_000_000 + expected);
+    assert_eq!(offer.cost.price, price, "{plan}");
 }
 
 #[test]
@@ -57,4 +70,13 @@ fn bandwidth_of_disks_is_bought_by_the_whole_mb_a_second() {
     check_set("ultra", figures, (4_883, 40 * mb), 80 * mb);
     let figures = "iops = 2_000\nsize = \"64KiB\"";
     check_set("premium-v2", figures, (3_000, 132 * mb), 264 * mb);
+}
+
+/// Every machine does its part, rounded up: of 6,000,001 bytes a second each of two does 3,000,001.
+#[test]
+fn the_parts_of_machines_are_rounded_up() {
+    let figures = "throughput = \"6000001B/s\"\nsize = \"64KiB\"";
+    check_each((2, "ultra"), figures, (100, 4_000_000), 8_000_000);
+    let figures = "throughput = \"6000000B/s\"\nsize = \"64KiB\"";
+    check_each((2, "ultra"), figures, (100, 3_000_000), 6_000_000);
 }
