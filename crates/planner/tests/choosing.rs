@@ -317,3 +317,27 @@ fn a_capacity_is_assumed_only_where_none_is_known() {
     let text = unwrapped(&planned(&need, &request, None));
     assert!(!text.contains("no capacity"), "{text}");
 }
+
+/// Without prices an offer says what is provisioned, of what there is; offers are numbered from 1.
+#[test]
+fn an_offer_has_its_number_and_what_is_provisioned() {
+    let need = profile(&[("peak", "iops = 400\nsize = \"8KiB\"")]);
+    let first = |family: Family| {
+        let request = Request {
+            families: vec![family],
+            prove: Prove::Never,
+            offers: 2,
+            ..Request::default()
+        };
+        let text = unwrapped(&planned(&need, &request, None));
+        let offers = text.split(" 1. Standard_").nth(1).expect("a first offer");
+        let (first, _) = offers.split_once(" 2. Standard_").expect("a second");
+        first.to_owned()
+    };
+    let over = "MiB/s provisioned over the network";
+    let disks = first(Family::Premium);
+    assert!(disks.contains("IOPS provisioned"), "{disks}");
+    assert!(!disks.contains(over), "{disks}");
+    let volumes = first(Family::Nfs);
+    assert!(volumes.contains(over), "{volumes}");
+}

@@ -7,8 +7,14 @@ use fathom_profile::Profile;
 /// The plan for one volume in one period, of one product at given prices, on machines at 1 a month.
 #[track_caller]
 fn planned(only: &str, figures: &str, machines: u32, prices: &str) -> Plan {
+    planned_of("", only, figures, machines, prices)
+}
+
+/// The same with a line of the volume's own.
+#[track_caller]
+fn planned_of(volume: &str, only: &str, figures: &str, machines: u32, prices: &str) -> Plan {
     let text = format!(
-        "name = \"a\"\n[[volume]]\nname = \"data\"\n[[volume.period]]\nname = \"peak\"\n{figures}\n"
+        "name = \"a\"\n[[volume]]\nname = \"data\"\n{volume}\n[[volume.period]]\nname = \"peak\"\n{figures}\n"
     );
     let (profile, _) = Profile::read(&text, "a.profile.toml").expect("a profile");
     let list =
@@ -79,4 +85,29 @@ fn the_parts_of_machines_are_rounded_up() {
     check_each((2, "ultra"), figures, (100, 4_000_000), 8_000_000);
     let figures = "throughput = \"6000000B/s\"\nsize = \"64KiB\"";
     check_each((2, "ultra"), figures, (100, 3_000_000), 6_000_000);
+}
+
+#[test]
+fn space_of_disks_is_bought_by_the_whole_gib() {
+    #[track_caller]
+    fn check(capacity: u64, machines: u32, gib: u64) {
+        let capacity = format!("capacity = \"{capacity}B\"");
+        let prices = "[[price]]\nitem = \"ultra\"\nper = \"GiB\"\nmonth = 2\n";
+        let plan = planned_of(
+            &capacity,
+            "ultra",
+            "iops = 100\nsize = \"8KiB\"",
+            machines,
+            prices,
+        );
+        let offer = plan.offers.first().expect("an offer");
+        let price = u64::from(machines) * (1_000_000 + gib * 2_000_000);
+        assert_eq!(offer.cost.price, price, "{plan}");
+    }
+    let gib = 1 << 30;
+    check(10 * gib, 1, 10);
+    check(10 * gib + 512, 1, 11);
+    // Half of it lies on each machine.
+    check(10 * gib, 2, 5);
+    check(10 * gib + 512, 2, 6);
 }
