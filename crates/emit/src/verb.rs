@@ -9,7 +9,7 @@ use fathom_planner::{
 };
 use fathom_profile::{Level, Profile};
 use fathom_session::{
-    Code, Console, Failure, NewFile, one_of, read_text, tell_warnings, whole_number,
+    Code, Console, Failure, NewFile, Waiting, one_of, read_text, tell_warnings, whole_number,
 };
 use fathom_units::Nanos;
 
@@ -123,7 +123,13 @@ pub fn plan(
     tell_unknown_items(prices.as_ref(), console);
     let request = request(args)?;
     look_at_outputs(args)?;
-    let planned = plan_until(&profile, &request, prices, (Catalog::builtin(), stop));
+    let waiting = Waiting::new("planning", console);
+    let stop = || {
+        waiting.look();
+        stop()
+    };
+    let planned = plan_until(&profile, &request, prices, (Catalog::builtin(), &stop));
+    drop(waiting);
     let planned = planned.map_err(|error| match error {
         PlanError::Stopped => Failure::new(Code::Interrupted, error),
         other => Failure::new(Code::Input, other),

@@ -1,5 +1,6 @@
 //! The disks that could carry one volume on one machine.
 
+use std::cell::OnceCell;
 use std::ops::RangeInclusive;
 
 use fathom_catalog::{AdjustableDisk, BurstMode, Catalog, Disk, DiskKind, VmSize};
@@ -70,22 +71,25 @@ pub fn recommended_caching(need: &VolumeNeed) -> (HostCaching, &'static str) {
 pub fn of_volume(
     part: &VolumeNeed,
     vm: &'static VmSize,
-    request: &Request,
+    products: &Products,
     prices: Option<&Prices>,
     terms: &Terms<'_>,
 ) -> (Vec<(Storage, Cost)>, Option<Slow>) {
     let mut found: Vec<(Disks, Cost)> = Vec::new();
     let mut slow: Option<Slow> = None;
-    for (choose, on_demand) in disks_of(vm, request, terms.catalog) {
+    for (choose, on_demand) in products.on(vm) {
         if part.left_out.contains(&choose.kind().name()) {
             continue;
         }
         for caching in cachings(part, vm, &choose, terms.catalog) {
+            // By itself a stripe takes as long, of however many disks it is.
+            let by_itself: [OnceCell<Option<Slow>>; 2] = Default::default();
             for disks in enough(part, vm, (&choose, on_demand), caching, terms) {
                 let storage = Storage::Disks(disks.clone());
-                let missed = goal::missed(part, &storage, terms);
+                let missed = by_itself[usize::from(disks.count > 1)]
+                    .get_or_init(|| goal::missed(part, &storage, terms));
                 if missed.is_some() {
-                    slow = Slow::faster(slow, missed);
+                    slow = Slow::faster(slow, missed.clone());
                 } else if let Some(cost) = Cost::of_storage(&storage, vm, prices) {
                     found.push((disks, cost));
                 }
@@ -113,41 +117,37 @@ pub fn of_volume(
 pub fn closest(
     part: &Need,
     vm: &'static VmSize,
-    request: &Request,
+    products: &Products,
     prices: Option<&Prices>,
     terms: &Terms<'_>,
 ) -> Option<Line> {
     let volume = part.volumes.first()?;
     let stripe_unit = stripe_unit(volume);
-    let missed =
-        disks_of(vm, request, terms.catalog)
-            .into_iter()
-            .filter_map(|(product, on_demand)| {
-                let count = vm.max_data_disks;
-                let kind = match product {
-                    Product::Named(disk) => Choice::Named(disk),
-                    // Where no such disk could be given a part of the need, its limits are no measure.
-                    Product::Set(row, name) => set(volume, row, name, count, stripe_unit)?,
-                };
-                let disks = Disks {
-                    kind,
-                    count,
-                    stripe_unit,
-                    caching: HostCaching::None,
-                    on_demand,
-                };
-                let own = limits::of_disks(volume, &disks, vm, terms);
-                let storage = Storage::Disks(disks);
-                Cost::of_storage(&storage, vm, prices)?;
-                let title = format!("{} with {}", vm.name, storage.title());
-                let own = own.map(|figure| (title.clone(), figure));
-                let all = limits::of_machine(part, (vm, &[&storage]), terms).into_iter();
-                let all = all.map(|(meter, figure)| (meter.owner(vm), figure));
-                let failing = all.chain(own).filter(|(_, it)| !it.carries());
-                let worst =
-                    failing.max_by(|(_, one), (_, other)| missing(one).total_cmp(&missing(other)));
-                worst.map(|(owner, figure)| figure.owned(owner))
-            });
+    let missed = products.on(vm).filter_map(|(product, on_demand)| {
+        let count = vm.max_data_disks;
+        let kind = match product {
+            Product::Named(disk) => Choice::Named(disk),
+            // Where no such disk could be given a part of the need, its limits are no measure.
+            Product::Set(row, name) => set(volume, row, name, count, stripe_unit)?,
+        };
+        let disks = Disks {
+            kind,
+            count,
+            stripe_unit,
+            caching: HostCaching::None,
+            on_demand,
+        };
+        let own = limits::of_disks(volume, &disks, vm, terms);
+        let storage = Storage::Disks(disks);
+        Cost::of_storage(&storage, vm, prices)?;
+        let title = format!("{} with {}", vm.name, storage.title());
+        let own = own.map(|figure| (title.clone(), figure));
+        let all = limits::of_machine(part, (vm, &[&storage]), terms).into_iter();
+        let all = all.map(|(meter, figure)| (meter.owner(vm), figure));
+        let failing = all.chain(own).filter(|(_, it)| !it.carries());
+        let worst = failing.max_by(|(_, one), (_, other)| missing(one).total_cmp(&missing(other)));
+        worst.map(|(owner, figure)| figure.owned(owner))
+    });
     missed.min_by(|one, other| one.missing().total_cmp(&other.missing()))
 }
 
@@ -187,42 +187,43 @@ impl Product {
     }
 }
 
-/// Disks that a machine takes, of the families asked for; those that burst on demand also so, where that is asked for.
-fn disks_of(vm: &'static VmSize, request: &Request, catalog: &Catalog) -> Vec<(Product, bool)> {
-    let mut found: Vec<Product> = Vec::new();
-    let mut names: Vec<&str> = catalog.disks().iter().map(|disk| disk.name).collect();
-    names.dedup();
-    names.sort_unstable();
-    names.dedup();
-    let named = names
-        .iter()
-        .filter_map(|name| catalog.disk(vm.era, name).ok());
-    found.extend(named.map(Product::Named));
-    if vm.era == fathom_catalog::Era::CURRENT {
-        let set = catalog.adjustable_disks().iter().filter_map(|row| {
-            let (_, name) = SET.iter().find(|(kind, _)| *kind == row.kind)?;
-            Some(Product::Set(row, name))
+/// Disks of the families asked for, as machines of the request's era find them; those that burst on demand also so, where
+/// that is asked for.
+pub struct Products(Vec<(Product, bool)>);
+
+impl Products {
+    /// Those of a request.
+    pub fn of(request: &Request, catalog: &Catalog) -> Self {
+        let mut names: Vec<&str> = catalog.disks().iter().map(|disk| disk.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let named = names.iter();
+        let named = named.filter_map(|name| catalog.disk(request.era, name).ok());
+        let mut found: Vec<Product> = named.map(Product::Named).collect();
+        if request.era == fathom_catalog::Era::CURRENT {
+            let set = catalog.adjustable_disks().iter().filter_map(|row| {
+                let (_, name) = SET.iter().find(|(kind, _)| *kind == row.kind)?;
+                Some(Product::Set(row, name))
+            });
+            found.extend(set);
+        }
+        found.retain(|product| {
+            let family = Family::of(product.kind());
+            family.is_some_and(|family| request.families.contains(&family))
+                && request.takes(product.name())
         });
-        found.extend(set);
+        let raised = found.iter().filter(|it| it.bursts_on_demand());
+        let raised = raised.filter(|_| request.on_demand);
+        let raised: Vec<_> = raised.map(|product| (*product, true)).collect();
+        let plain = found.into_iter().map(|product| (product, false));
+        Self(plain.chain(raised).collect())
     }
-    found.retain(|product| {
-        let family = Family::of(product.kind());
-        family.is_some_and(|family| request.families.contains(&family))
-            && request.takes(product.name())
-            && (vm.premium || !product.kind().is_premium())
-    });
-    let raised: Vec<Product> = found
-        .iter()
-        .copied()
-        .filter(Product::bursts_on_demand)
-        .collect();
-    let raised = raised.into_iter().map(|product| (product, true));
-    let raised = raised.filter(|_| request.on_demand);
-    found
-        .into_iter()
-        .map(|product| (product, false))
-        .chain(raised)
-        .collect()
+
+    /// Those that a machine takes.
+    fn on(&self, vm: &VmSize) -> impl Iterator<Item = (Product, bool)> {
+        let all = self.0.iter().copied();
+        all.filter(|(product, _)| vm.premium || !product.kind().is_premium())
+    }
 }
 
 /// The recommended caching where the machine and the disk can, and none.
@@ -320,13 +321,16 @@ fn set(
     stripe_unit: Bytes,
 ) -> Option<Choice> {
     const GIB: u64 = 1 << 30;
+    const MB: u64 = 1_000_000;
     let count_of = u64::from(count);
     let unit = Some(Bytes::new(256 << 10));
     let loads = need.loads.iter();
     let iops = loads.map(|load| limits::counted(load, (count, stripe_unit), unit));
     let bandwidth = need.loads.iter().map(|load| load.bandwidth.get());
     let least = row.min.bandwidth.map_or(0, BytesPerSec::get);
-    let bandwidth = bandwidth.max().unwrap_or(0).div_ceil(count_of).max(least);
+    let bandwidth = bandwidth.max().unwrap_or(0).div_ceil(count_of);
+    // Sold by the whole MB/s: what is priced and proven is what the scripts build.
+    let bandwidth = bandwidth.div_ceil(MB).saturating_mul(MB).max(least);
     // A rate is given only with the I/Os that it hangs on.
     let by_bandwidth = if bandwidth > least {
         bandwidth.div_ceil(row.bytes_per_io.max(1))

@@ -1,7 +1,8 @@
 //! Latency goals that storage misses by itself: no design of it meets them, however little it is asked for.
 //!
-//! An I/O takes no less than its tier's latency and, over the network, the round trip. Two things may do better, and are left
-//! to the proof: reads that the host cache serves, and the chance of a single prediction, for which a twentieth is allowed.
+//! An I/O takes no less than its tier's latency and, over the network, the round trip; one that is taken in parts, a stripe
+//! unit each or an `rsize` each, no less than the slowest of them. Two things may do better, and are left to the proof: reads
+//! that the host cache serves, and the chance of a single prediction, for which a twentieth is allowed.
 
 use fathom_catalog::ShareMedia;
 use fathom_model::HostCaching;
@@ -9,7 +10,7 @@ use fathom_profile::Level;
 use fathom_units::{Nanos, Percent};
 
 use crate::candidate::Storage;
-use crate::limits::{Terms, log_normal_at};
+use crate::limits::{Terms, log_normal_slowest};
 use crate::need::VolumeNeed;
 
 /// How much slower than its goal, in percent, storage must be by itself to be left out without a proof.
@@ -22,6 +23,8 @@ pub struct Slow {
     pub item: String,
     /// The percentile.
     pub level: Level,
+    /// Parts that an I/O is taken in: 1 where it is whole.
+    pub parts: u64,
     /// What it takes by itself.
     pub alone: Nanos,
     /// The goal.
@@ -38,7 +41,8 @@ impl Slow {
         }
     }
 
-    fn misses(&self) -> f64 {
+    /// How many times its goal it takes.
+    pub fn misses(&self) -> f64 {
         self.alone.get() as f64 / self.goal.get().max(1) as f64
     }
 }
@@ -48,12 +52,17 @@ impl std::fmt::Display for Slow {
         let Self {
             item,
             level,
+            parts,
             alone,
             goal,
         } = self;
+        let split = match parts {
+            1 => String::new(),
+            several => format!(" for I/Os that it takes in {several} parts"),
+        };
         write!(
             f,
-            "{item} takes {alone} at {level} by itself, the goal is {goal}"
+            "{item} takes {alone} at {level} by itself{split}, the goal is {goal}"
         )
     }
 }
@@ -68,6 +77,18 @@ pub fn tier(storage: &Storage) -> &'static str {
             ShareMedia::Hdd => "files_hdd",
         },
     }
+}
+
+/// Parts that the largest I/O of a volume is taken in at least, each with a latency of its own.
+fn parts(volume: &VolumeNeed, storage: &Storage, terms: &Terms<'_>) -> u64 {
+    let unit = match storage {
+        Storage::Disks(disks) if disks.count > 1 => disks.stripe_unit,
+        Storage::Nfs(_) => terms.catalog.nfs().recommended_io,
+        Storage::Disks(_) | Storage::Smb(_) => return 1,
+    };
+    let sizes = volume.loads.iter().map(|load| load.size.get());
+    let largest = sizes.max().unwrap_or(0);
+    largest.div_ceil(unit.get().max(1)).max(1)
 }
 
 /// The goal that `storage` misses by most whatever its limits are; `None` where it may meet all.
@@ -85,13 +106,15 @@ pub fn missed(volume: &VolumeNeed, storage: &Storage, terms: &Terms<'_>) -> Opti
         Storage::Disks(_) => Nanos::new(0),
         Storage::Nfs(_) | Storage::Smb(_) => terms.round_trip,
     };
+    let parts = parts(volume, storage, terms);
     let slow = volume.goal.iter().filter_map(|(level, goal)| {
-        let own = log_normal_at(*level, row.median, row.p99);
+        let own = log_normal_slowest(parts, *level, row.median, row.p99);
         let alone = Nanos::new(own.round() as u64).saturating_add(way);
         let is_surely = alone.get().saturating_mul(100) > goal.get().saturating_mul(SURELY);
         is_surely.then(|| Slow {
             item: storage.item(),
             level: *level,
+            parts,
             alone,
             goal: *goal,
         })

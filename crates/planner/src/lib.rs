@@ -36,6 +36,7 @@ pub use candidate::{Candidate, Choice, Disks, Storage};
 pub use choices::{recommended_caching, stripe_unit};
 pub use cost::Cost;
 pub use design::mounts;
+pub use goal::Slow;
 pub use limits::{Terms, carries, depth_for, lines};
 pub use line::{Line, Unit};
 pub use need::{Load, Need, VolumeNeed};
@@ -202,6 +203,13 @@ impl Request {
         self.only.is_empty() || self.only.iter().any(|only| only == item)
     }
 
+    /// Families that are not among those to search.
+    fn unsearched(&self) -> Vec<Family> {
+        let all = Family::ALL.into_iter();
+        all.filter(|family| !self.families.contains(family))
+            .collect()
+    }
+
     /// The first of `only` that the catalogue does not have.
     pub fn unknown_product(&self, catalog: &Catalog) -> Option<&str> {
         let products = products(catalog);
@@ -256,6 +264,8 @@ pub struct Plan {
     pub single: Option<Line>,
     /// Machine sizes that carry nothing, by rule.
     pub ruled_out: RuledOut,
+    /// Families of products that were not searched.
+    pub unsearched: Vec<Family>,
     /// How long credits carry the peak, where they were asked for.
     pub burst: Option<Nanos>,
     /// Whether bursting on demand was considered.
@@ -383,6 +393,7 @@ pub fn plan_until(
         combinations: judged.combinations,
         single: found.single,
         ruled_out: found.ruled_out,
+        unsearched: request.unsearched(),
         burst: request.burst,
         on_demand: request.on_demand,
         round_trip: terms.round_trip,

@@ -74,6 +74,32 @@ pub(crate) fn log_normal_at(level: Level, median: Nanos, p99: Nanos) -> f64 {
     median * libm::pow(tail, z_of_p99)
 }
 
+/// The same percentile of the slowest of so many that are drawn by themselves: each must be below it, so that it is the
+/// `parts`th root of the percentile of one.
+pub(crate) fn log_normal_slowest(parts: u64, level: Level, median: Nanos, p99: Nanos) -> f64 {
+    if parts < 2 {
+        return log_normal_at(level, median, p99);
+    }
+    let share = match level {
+        Level::P50 => 0.5,
+        Level::P90 => 0.9,
+        Level::P99 => 0.99,
+    };
+    let above = 1.0 - libm::pow(share, 1.0 / parts as f64);
+    let median = median.get().max(1) as f64;
+    let tail = (p99.get() as f64 / median).max(1.0);
+    median * libm::pow(tail, upper_normal(above) / 2.326_347_874)
+}
+
+/// Where a standard normal variable is above with a chance of `above`, up to a half; to 0.00045 (Abramowitz and Stegun,
+/// Handbook of Mathematical Functions, 26.2.23).
+fn upper_normal(above: f64) -> f64 {
+    let t = libm::sqrt(-2.0 * libm::log(above.clamp(1e-12, 0.5)));
+    let over = 2.515_517 + t * (0.802_853 + t * 0.010_328);
+    let under = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
+    t - over / under
+}
+
 /// A limit in figures alone, without the name of its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure {
@@ -222,9 +248,8 @@ pub fn of_nfs(
     let rules = terms.catalog.nfs();
     let slots = u64::from(rules.slots_per_connection) * u64::from(volumes.connections) * count;
     let flying = part.loads.iter().map(|load| {
-        let calls = load.size.get().div_ceil(rules.recommended_io.get().max(1));
-        let rate = load.iops.get().saturating_mul(calls.max(1));
-        (depth_for(rate, terms.nfs_latency), load.period)
+        let depth = depth_for(calls(load, terms), terms.nfs_latency);
+        (depth, load.period)
     });
     let space = volumes.quota.get().saturating_mul(count);
     [
@@ -232,6 +257,13 @@ pub fn of_nfs(
         Figure::lasting(Unit::Capacity, total.capacity.get(), space),
         tightest(Unit::Outstanding, flying, &Given::steady(slots), terms),
     ]
+}
+
+/// Calls a second over NFS that make up the I/Os of a load: one for each `rsize` or `wsize` that is begun.
+pub fn calls(load: &Load, terms: &Terms<'_>) -> u64 {
+    let unit = terms.catalog.nfs().recommended_io.get().max(1);
+    let each = load.size.get().div_ceil(unit).max(1);
+    load.iops.get().saturating_mul(each)
 }
 
 /// I/Os outstanding that reach a rate at a latency: Little's law, rounded up. 5,000 a second at 1 ms are 5.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::goal::Slow;
 use crate::line::Line;
 
 /// A rule that left a machine size out.
@@ -48,6 +49,8 @@ pub struct RuledOut {
     pub rules: BTreeMap<Rule, (usize, String)>,
     /// Of all limits that are too low, the one that misses least.
     pub closest: Option<Line>,
+    /// Of all storage whose latency alone is above a goal, what misses it least, and the volume's name.
+    pub slow: Option<(String, Slow)>,
     /// Of all that carries the need and is too dear, the price a month in millionths and the name of the cheapest.
     pub dear: Option<(u64, String)>,
 }
@@ -63,6 +66,18 @@ impl RuledOut {
         let is_closer = |known: &Line| missed.missing() < known.missing();
         if self.closest.as_ref().is_none_or(is_closer) {
             self.closest = Some(missed);
+        }
+    }
+
+    /// Notes storage that is too slow by itself.
+    pub fn add_slow(&mut self, slow: Option<(String, Slow)>) {
+        let is_closer = |(_, slow): &(String, Slow)| {
+            self.slow
+                .as_ref()
+                .is_none_or(|(_, it)| slow.misses() < it.misses())
+        };
+        if let Some(slow) = slow.filter(is_closer) {
+            self.slow = Some(slow);
         }
     }
 

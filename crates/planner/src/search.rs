@@ -14,7 +14,7 @@
 use fathom_catalog::{Catalog, VmSize};
 
 use crate::candidate::{Candidate, Storage};
-use crate::choices;
+use crate::choices::{self, Products};
 use crate::combine::{Machine, combine};
 use crate::goal::Slow;
 use crate::limits::Terms;
@@ -168,6 +168,8 @@ struct Search<'a> {
     request: &'a Request,
     prices: Option<&'a Prices>,
     terms: &'a Terms<'a>,
+    /// Disks that are searched.
+    products: Products,
     /// The cheapest volumes or shares over the network of each volume.
     network: Vec<OverNetwork>,
 }
@@ -184,6 +186,8 @@ struct Left {
     missed: Option<Box<Line>>,
     /// The price and name of what carries the need and is too dear.
     dear: Option<(u64, String)>,
+    /// A volume and what is too slow for it by itself.
+    slow: Option<Box<(String, Slow)>>,
 }
 
 impl Left {
@@ -193,6 +197,7 @@ impl Left {
             example,
             missed: missed.map(Box::new),
             dear: None,
+            slow: None,
         }
     }
 }
@@ -220,6 +225,7 @@ fn of_machines(
         request,
         prices,
         terms,
+        products: Products::of(request, terms.catalog),
         network: Vec::new(),
     };
     for vm in terms.catalog.vms() {
@@ -237,6 +243,7 @@ fn of_machines(
                     .ruled_out
                     .add(left.rule, left.example, left.missed.map(|line| *line));
                 found.ruled_out.add_dear(left.dear);
+                found.ruled_out.add_slow(left.slow.map(|slow| *slow));
             }
         }
     }
@@ -282,7 +289,7 @@ impl Search<'_> {
             let mut slow = None;
             if takes_disks {
                 let (disks, slow_disks) =
-                    choices::of_volume(part, vm, self.request, self.prices, self.terms);
+                    choices::of_volume(part, vm, &self.products, self.prices, self.terms);
                 let times = |(storage, cost): (Storage, Cost)| (storage, cost.times(self.machines));
                 choices.extend(disks.into_iter().map(times));
                 slow = slow_disks;
@@ -293,7 +300,10 @@ impl Search<'_> {
             }
             if let (true, Some(slow)) = (choices.is_empty(), slow) {
                 let why = format!("{}: `{}`: {slow}", vm.name, part.name);
-                return Err(Left::new(Rule::TooSlow, why, None));
+                return Err(Left {
+                    slow: Some(Box::new((part.name.clone(), slow))),
+                    ..Left::new(Rule::TooSlow, why, None)
+                });
             }
             if choices.is_empty() {
                 let why = format!("{}: `{}`", vm.name, part.name);
@@ -303,8 +313,8 @@ impl Search<'_> {
                 };
                 let total = &self.need.volumes[index];
                 let missed = if takes_disks {
-                    let (request, prices) = (self.request, self.prices);
-                    let missed = choices::closest(&alone, vm, request, prices, self.terms);
+                    let (products, prices) = (&self.products, self.prices);
+                    let missed = choices::closest(&alone, vm, products, prices, self.terms);
                     missed.map(|line| self.of_each(line))
                 } else {
                     network::closest(total, self.request, self.prices, self.terms)

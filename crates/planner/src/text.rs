@@ -207,7 +207,9 @@ impl Plan {
         let words = format!("NOTHING in the catalogue, as it was searched, carries this{proof}.");
         text.push_str("\n");
         sentence(text, "", &words);
-        if let Some(line) = &self.ruled_out.closest {
+        // Where limits suffice and proofs fail, no limit is in the way.
+        let closest = self.ruled_out.closest.as_ref();
+        if let Some(line) = closest.filter(|_| self.unproven.is_empty()) {
             let words = format!(
                 "closest: {} gives {}, {} are needed: {:.2} times as much",
                 line.owner,
@@ -224,11 +226,33 @@ impl Plan {
             let words = format!("the cheapest that carries it: {title}, {price} a month");
             sentence(text, "  ", &words);
         }
+        if let Some((volume, slow)) = &self.ruled_out.slow {
+            sentence(text, "  ", &format!("closest: `{volume}`: {slow}"));
+        }
+        if self.ruled_out.slow.is_some() || !self.unproven.is_empty() {
+            sentence(text, "  ", &self.of_goals());
+        }
         let tried = match self.machines {
             1 => "1 machine".to_owned(),
             several => format!("up to {several} machines"),
         };
         let _ = writeln!(text, "  tried with {tried}");
+    }
+
+    /// What can be done where storage, or a design by its proof, is too slow.
+    fn of_goals(&self) -> String {
+        let names: Vec<_> = self.unsearched.iter().map(|it| it.name()).collect();
+        let others = if names.is_empty() {
+            String::new()
+        } else {
+            format!(
+                ", or search other storage too (not searched: --family {})",
+                names.join(", ")
+            )
+        };
+        format!(
+            "what can be done: allow more latency (`latency_goal`), ask for smaller I/Os or fewer{others}"
+        )
     }
 
     fn write_rest(&self, text: &mut Lines) {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fathom_catalog::Catalog;
 use fathom_planner::{Family, Plan, Prices, Prove, Request, Rule, Storage, plan};
 use fathom_profile::Profile;
-use fathom_units::Nanos;
+use fathom_units::{Bytes, Nanos};
 
 fn profile(periods: &[(&str, &str)]) -> Profile {
     let mut text = "name = \"app\"\n[[volume]]\nname = \"data\"\n".to_owned();
@@ -298,4 +298,46 @@ fn a_volume_named_as_a_drive_has_one_colon() {
             "{text}"
         );
     }
+}
+
+/// What is not known is assumed, and said; what is known is not.
+#[test]
+fn a_capacity_is_assumed_only_where_none_is_known() {
+    let figures = "iops = 400\nsize = \"8KiB\"\nreads = \"50%\"";
+    let request = Request {
+        prove: Prove::Never,
+        offers: 1,
+        ..Request::default()
+    };
+    let assumed = "assumed: `data`: no capacity is known, so none is asked for";
+    let mut need = profile(&[("peak", figures)]);
+    let text = unwrapped(&planned(&need, &request, None));
+    assert!(text.contains(assumed), "{text}");
+    need.volumes[0].capacity = Some(Bytes::gib(10));
+    let text = unwrapped(&planned(&need, &request, None));
+    assert!(!text.contains("no capacity"), "{text}");
+}
+
+/// Without prices an offer says what is provisioned, of what there is; offers are numbered from 1.
+#[test]
+fn an_offer_has_its_number_and_what_is_provisioned() {
+    let need = profile(&[("peak", "iops = 400\nsize = \"8KiB\"")]);
+    let first = |family: Family| {
+        let request = Request {
+            families: vec![family],
+            prove: Prove::Never,
+            offers: 2,
+            ..Request::default()
+        };
+        let text = unwrapped(&planned(&need, &request, None));
+        let offers = text.split(" 1. Standard_").nth(1).expect("a first offer");
+        let (first, _) = offers.split_once(" 2. Standard_").expect("a second");
+        first.to_owned()
+    };
+    let over = "MiB/s provisioned over the network";
+    let disks = first(Family::Premium);
+    assert!(disks.contains("IOPS provisioned"), "{disks}");
+    assert!(!disks.contains(over), "{disks}");
+    let volumes = first(Family::Nfs);
+    assert!(volumes.contains(over), "{volumes}");
 }

@@ -27,6 +27,7 @@ mod spoken;
 mod start;
 mod start_at;
 mod stored;
+mod waiting;
 
 pub use args::{OutputArgs, SafetyArgs, SweepArgs, WorkloadArgs};
 pub use characters::Characters;
@@ -56,3 +57,4 @@ pub use spoken::{
 pub use start::{Keep, Outcome, Start, measured, not_stored, tool, watch};
 pub use start_at::StartAt;
 pub use stored::{check_limits, named_record, store_failure, user_store};
+pub use waiting::Waiting;

@@ -1,0 +1,113 @@
+//! What a plan buys is what is sold: in the steps that the provider sells, at the price of those.
+
+use fathom_catalog::Catalog;
+use fathom_planner::{Choice, Plan, Prices, Prove, Request, plan};
+use fathom_profile::Profile;
+
+/// The plan for one volume in one period, of one product at given prices, on machines at 1 a month.
+#[track_caller]
+fn planned(only: &str, figures: &str, machines: u32, prices: &str) -> Plan {
+    planned_of("", only, figures, machines, prices)
+}
+
+/// The same with a line of the volume's own.
+#[track_caller]
+fn planned_of(volume: &str, only: &str, figures: &str, machines: u32, prices: &str) -> Plan {
+    let text = format!(
+        "name = \"a\"\n[[volume]]\nname = \"data\"\n{volume}\n[[volume.period]]\nname = \"peak\"\n{figures}\n"
+    );
+    let (profile, _) = Profile::read(&text, "a.profile.toml").expect("a profile");
+    let list =
+        format!("currency = \"USD\"\n[[price]]\nitem = \"Standard_D64s_v3\"\nmonth = 1\n{prices}");
+    let prices = Prices::read(&list, "prices.toml").expect("a price list");
+    let request = Request {
+        series: vec!["Dsv3".to_owned()],
+        only: vec![only.to_owned()],
+        machines: Some(machines),
+        prove: Prove::Never,
+        ..Request::default()
+    };
+    plan(&profile, &request, Some(prices), Catalog::builtin()).expect("a plan")
+}
+
+/// A disk whose limits the buyer sets: its I/Os and bytes a second, and what it costs beside the machine, in millionths.
+#[track_caller]
+fn check_set(only: &str, figures: &str, given: (u64, u64), expected: u64) {
+    check_each((1, only), figures, given, expected);
+}
+
+/// The same on several machines: what the disk of each costs.
+#[track_caller]
+fn check_each(
+    (machines, only): (u32, &str),
+    figures: &str,
+    (iops, bandwidth): (u64, u64),
+    expected: u64,
+) {
+    let prices = format!("[[price]]\nitem = \"{only}\"\nper = \"MB/s\"\nmonth = 2\n");
+    let plan = planned(only, figures, machines, &prices);
+    let offer = plan.offers.first().expect("an offer");
+    let disks = offer.candidate.volumes[0].disks().expect("disks");
+    let Choice::Set {
+        iops: given,
+        bandwidth: rate,
+        ..
+    } = disks.kind
+    else {
+        panic!("{plan}");
+    };
+    assert_eq!(disks.count, 1, "{plan}");
+    assert_eq!((given.get(), rate.get()), (iops, bandwidth), "{plan}");
+    let price = u64::from(machines) * (1_000_000 + expected);
+    assert_eq!(offer.cost.price, price, "{plan}");
+}
+
+#[test]
+fn bandwidth_of_disks_is_bought_by_the_whole_mb_a_second() {
+    let mb = 1_000_000;
+    // 38 × 65,536 bytes are 2,490,368 a second.
+    let figures = "iops = 38\nsize = \"64KiB\"";
+    check_set("ultra", figures, (100, 3 * mb), 6 * mb);
+    // 50 × 524,288 bytes are 26.2 MB: 27 MB/s hang on 108 I/Os a second, 250 kB/s for each.
+    let figures = "iops = 50\nsize = \"512KiB\"";
+    check_set("ultra", figures, (108, 27 * mb), 54 * mb);
+    // What is whole stays.
+    let figures = "throughput = \"40MB/s\"\nsize = \"8KiB\"";
+    check_set("ultra", figures, (4_883, 40 * mb), 80 * mb);
+    let figures = "iops = 2_000\nsize = \"64KiB\"";
+    check_set("premium-v2", figures, (3_000, 132 * mb), 264 * mb);
+}
+
+/// Every machine does its part, rounded up: of 6,000,001 bytes a second each of two does 3,000,001.
+#[test]
+fn the_parts_of_machines_are_rounded_up() {
+    let figures = "throughput = \"6000001B/s\"\nsize = \"64KiB\"";
+    check_each((2, "ultra"), figures, (100, 4_000_000), 8_000_000);
+    let figures = "throughput = \"6000000B/s\"\nsize = \"64KiB\"";
+    check_each((2, "ultra"), figures, (100, 3_000_000), 6_000_000);
+}
+
+#[test]
+fn space_of_disks_is_bought_by_the_whole_gib() {
+    #[track_caller]
+    fn check(capacity: u64, machines: u32, gib: u64) {
+        let capacity = format!("capacity = \"{capacity}B\"");
+        let prices = "[[price]]\nitem = \"ultra\"\nper = \"GiB\"\nmonth = 2\n";
+        let plan = planned_of(
+            &capacity,
+            "ultra",
+            "iops = 100\nsize = \"8KiB\"",
+            machines,
+            prices,
+        );
+        let offer = plan.offers.first().expect("an offer");
+        let price = u64::from(machines) * (1_000_000 + gib * 2_000_000);
+        assert_eq!(offer.cost.price, price, "{plan}");
+    }
+    let gib = 1 << 30;
+    check(10 * gib, 1, 10);
+    check(10 * gib + 512, 1, 11);
+    // Half of it lies on each machine.
+    check(10 * gib, 2, 5);
+    check(10 * gib + 512, 2, 6);
+}
