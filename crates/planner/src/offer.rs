@@ -127,7 +127,7 @@ impl Offer {
         let headroom = rates.filter_map(Line::headroom);
         let drive = Drive::of(need, &candidate, headroom.fold(f64::INFINITY, f64::min));
         let periods: Vec<_> = need.periods().collect();
-        let operations = drive.operations(need, &candidate, terms);
+        let operations = drive.operations(need, &candidate);
         let mut credits = if design::has_credits(&candidate) {
             OnCredits::Unspent
         } else {
