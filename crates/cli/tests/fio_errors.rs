@@ -243,6 +243,7 @@ fn refused(theirs: bool, options: &[&str]) -> (bool, Vec<u64>) {
     let folder = support::disk_folder();
     std::fs::create_dir(folder.path().join("dir")).unwrap();
     std::fs::write(folder.path().join("file.dat"), vec![7; 1 << 20]).unwrap();
+    std::os::unix::fs::symlink("itself", folder.path().join("itself")).unwrap();
     let mut command = support::fio(folder.path(), theirs);
     command.args(["--output-format=json", "--name=x", "--size=1m"]);
     command.args(options).arg("--output=out.json");
@@ -262,21 +263,42 @@ fn refused(theirs: bool, options: &[&str]) -> (bool, Vec<u64>) {
     (output.status.success(), errors.collect())
 }
 
-/// What cannot begin has its document, too, where programs read it: with an error of its own, and one of each job that it kept
-/// from running.
+/// What cannot begin has its document, too, where programs read it: with an error of its own, fio's, and one of each job that it
+/// kept from running.
 #[test]
 fn what_cannot_begin_has_its_error_in_json() {
     const ECANCELED: u64 = 125;
-    for options in [
-        &["--filename=dir", "--rw=read"][..],
-        &["--filename=dir", "--rw=read", "--continue_on_error=all"],
-        &["--filename=file.dat", "--rw=trim"],
+    let long = format!("--filename={}", "x".repeat(300));
+    for (options, error) in [
+        (&["--filename=dir", "--rw=read"][..], 21),
+        (
+            &["--filename=dir", "--rw=read", "--continue_on_error=all"],
+            21,
+        ),
+        (&["--filename=file.dat", "--rw=trim"], 25),
+        (&["--filename=new", "--rw=randtrim"], 25),
+        (&["--filename=file.dat/new", "--rw=write"], 20),
+        (&["--filename=itself"], 40),
+        (&[long.as_str()], 36),
     ] {
         let theirs = refused(true, options);
-        assert!(!theirs.0 && theirs.1[0] > 0, "{options:?} {theirs:?}");
+        assert_eq!(theirs, (false, vec![error, 0]), "fio's, {options:?}");
         let ours = refused(false, options);
-        assert_eq!(ours, (false, vec![EINVAL, ECANCELED]), "{options:?}");
+        assert_eq!(ours, (false, vec![error, ECANCELED]), "{options:?}");
     }
+}
+
+/// A scheduler that the disk does not have is the error of the job that asks for it, and of no other.
+#[test]
+fn a_scheduler_that_is_none_has_its_error_in_json() {
+    let options = ["--filename=file.dat", "--ioscheduler=gibtsnicht"];
+    let theirs = refused(true, &options);
+    // A disk may have no choice, as here and there.
+    let expected = match theirs {
+        (true, _) => (true, vec![0, 0]),
+        (false, _) => (false, vec![EINVAL, 125]),
+    };
+    assert_eq!(refused(false, &options), expected, "{theirs:?}");
 }
 
 /// What a run in a folder of its own leaves: whether it succeeded, and its document where there is one.

@@ -106,6 +106,55 @@ fn several_machines_are_one_document() {
     );
 }
 
+/// What a server refuses stands in the results with its errors, beside what others measured.
+#[test]
+fn what_a_server_refuses_is_in_the_results() {
+    let folder = support::disk_folder();
+    let _server = Server::start(folder.path());
+    let job = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    job(
+        "dir.fio",
+        "[x]\nrw=read\nsize=4k\nfilename=.\n[y]\nioengine=null\nsize=4k\n",
+    );
+    job("none.fio", "[z]\nrw=read\nfilename=none\n");
+    job("good.fio", "[good]\nioengine=null\nsize=4k\n");
+    let run = |format: &str, words: &[&str]| {
+        let mut arguments = vec!["fio", format];
+        arguments.extend(
+            words
+                .iter()
+                .flat_map(|file| ["--client=sock:socket", *file]),
+        );
+        support::expect_code(folder.path(), &arguments, 1)
+    };
+    for (files, expected) in [
+        (
+            &["dir.fio"][..],
+            &[("x", 21), ("y", 125), ("All clients", 21)][..],
+        ),
+        (&["none.fio"], &[("z", 22)]),
+        (
+            &["dir.fio", "good.fio"],
+            &[("x", 21), ("y", 125), ("good", 0), ("All clients", 21)],
+        ),
+    ] {
+        let (text, stderr) = run("--output-format=json", files);
+        let document: Value =
+            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}\n{stderr}"));
+        let stats = document["client_stats"].as_array().unwrap().iter();
+        let errors = stats.map(|job| {
+            (
+                job["jobname"].as_str().unwrap(),
+                job["error"].as_u64().unwrap(),
+            )
+        });
+        assert_eq!(errors.collect::<Vec<_>>(), expected, "{files:?}\n{stderr}");
+        assert!(stderr.contains("<socket,0> error: job `"), "{stderr}");
+    }
+    // People are told by the message alone.
+    assert_eq!(run("--output-format=normal", &["dir.fio"]).0, "");
+}
+
 /// A client that is stopped has the servers report what they measured until then, and the code of fio where a signal ended it.
 #[test]
 fn a_client_that_is_stopped_has_its_results() {

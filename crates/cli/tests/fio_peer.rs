@@ -229,6 +229,11 @@ fn it_syncs_as_often_as_fio() {
         "--fdatasync=1 --size=97000 --nrfiles=3",
         "--fsync=1 --size=64k --rw=write:8k",
         "--fsync=1 --size=97000 --rate_iops=2000",
+        "--sync_file_range=write:8",
+        "--sync_file_range=wait_before,write,wait_after:5 --ioengine=pvsync2",
+        "--sync_file_range=write:4 --size=97000 --fsync=8",
+        "--sync_file_range=write:8 --nrfiles=3",
+        "--sync_file_range=write:1 --size=128k --rw=randwrite",
     ] {
         let mut arguments = vec![
             "--name=x",
@@ -243,10 +248,14 @@ fn it_syncs_as_often_as_fio() {
         // A file that is longer than the job gives its last block whole.
         let _ = std::fs::remove_file(folder.path().join("synced"));
         let (ours, theirs) = both(folder.path(), &arguments);
-        // fio leaves `fdatasync` out of `total_ios`, but not out of its latencies.
+        // fio leaves `fdatasync` and `sync_file_range` out of `total_ios`, but not out of its latencies.
         let syncs = |document: &Value| {
-            let count = document["jobs"][0]["sync"]["lat_ns"]["N"].as_u64();
-            count.unwrap_or(0)
+            let latency = &document["jobs"][0]["sync"]["lat_ns"];
+            let percentiles = latency["percentile"].as_object();
+            (
+                latency["N"].as_u64().unwrap_or(0),
+                percentiles.map_or(0, serde_json::Map::len),
+            )
         };
         assert_eq!(syncs(&ours), syncs(&theirs), "{sync}");
     }

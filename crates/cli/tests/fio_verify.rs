@@ -485,3 +485,17 @@ fn data_that_fio_wrote_is_checked() {
         "{told}"
     );
 }
+
+/// Seeds that are asked for are compared where they are known: those of a last pass that another run wrote are not.
+#[test]
+fn seeds_of_passes_of_another_run_are_not_compared() {
+    let common = "--name=j --filename=f --size=64k --verify=crc32c --verify_header_seed=1";
+    for passes in ["", "--loops=2", "--io_size=128k"] {
+        let folder = support::disk_folder();
+        for check in ["--rw=write", "--rw=write --verify_only", "--rw=read"] {
+            let output = ours(folder.path(), &format!("{common} {passes} {check}"));
+            let error = document(&output)["jobs"][0]["error"].as_u64();
+            assert_eq!(error, Some(0), "{passes} {check}: {output:?}");
+        }
+    }
+}

@@ -312,7 +312,11 @@ impl EngineError {
             | Self::Unchecked { job: name, .. }
             | Self::WrongData { job: name, .. }
             | Self::Unvalidated { job: name, .. } => *name == job.name,
-            Self::Unsupported { .. } => false,
+            Self::Unsupported { what, .. } => {
+                let mut paths = job.targets.iter().map(|target| target.place.path());
+                what.contains(&format!("job `{}`", job.name))
+                    || paths.any(|path| what.contains(&format!("`{path}`")))
+            }
         }
     }
 

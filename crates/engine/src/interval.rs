@@ -96,7 +96,8 @@ impl IntervalSet {
 fn syncs(job: &Job) -> bool {
     let sync = &job.sync;
     let at_end = (sync.at_end || sync.on_close) && job.existing != ExistingFiles::AsPeer;
-    let asked = sync.fsync_every > 0 || sync.fdatasync_every > 0 || at_end;
+    let of_ranges = job.features.files.sync_range.is_some();
+    let asked = sync.fsync_every > 0 || sync.fdatasync_every > 0 || at_end || of_ranges;
     if job.features.file_work.is_some() {
         return sync.on_close && job.moves(Direction::Write);
     }

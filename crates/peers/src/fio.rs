@@ -13,6 +13,7 @@ mod logs;
 mod output;
 mod progress;
 mod received;
+mod refusal;
 mod run;
 mod self_tests;
 mod server;

@@ -278,7 +278,8 @@ impl Section {
         if let Some(ios) = limits.ios.filter(|_| !limits.time_based) {
             self.put(
                 "number_ios",
-                (ios / u64::from(passes) / each).max(1).to_string(),
+                // What is more than all passes have is no limit.
+                (ios.div_ceil(u64::from(passes)).div_ceil(each).max(1)).to_string(),
             );
         }
     }

@@ -42,7 +42,8 @@ pub fn extent(settings: &Settings, targets: &[Target], past_end: bool) -> Extent
             loops,
         }
     });
-    let most = [extent.ios, most_ios];
+    let of_mix = ios_of_verified_mix(settings, total.filter(|_| io_size.is_none()));
+    let most = [extent.ios, most_ios, of_mix];
     Extent {
         ios: most.into_iter().flatten().min(),
         ..extent
@@ -58,6 +59,21 @@ fn most_ios(settings: &Settings) -> Option<u64> {
     }
     let most = settings.number_ios.saturating_mul(passes);
     (settings.number_ios > 0 && !timed).then(|| most.saturating_mul(pairs::each(settings)))
+}
+
+/// I/Os of all passes over `total` bytes of a mix in order whose writes are verified: what several passes move together ends it,
+/// where each by itself ends with an I/O that begins within `size`. `None`: of other jobs that follows from their bytes.
+fn ios_of_verified_mix(settings: &Settings, total: Option<u64>) -> Option<u64> {
+    let [reads, writes, _] = settings.pattern.directions;
+    let (smallest, block) = used_blocks(settings);
+    let is_mix = reads && writes && !settings.pattern.random && settings.verify.kind().is_some();
+    let is_other = skips(settings)
+        || settings.placement.zone_mode.is_some()
+        || settings.placement.append
+        || time_based(settings)
+        || smallest != block;
+    let all = total?.saturating_mul(u64::from(settings.loops.max(1)));
+    (is_mix && !is_other && settings.loops > 1).then(|| all.div_ceil(block))
 }
 
 /// Bytes of a pass over `total` that are asked for, where they are not simply the targets' own.

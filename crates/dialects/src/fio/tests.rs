@@ -13,8 +13,10 @@ use fathom_workload::{
 use super::*;
 
 mod engines;
+mod extents;
 mod files;
 mod jobs;
+mod late;
 mod pacing;
 mod placement;
 mod process;

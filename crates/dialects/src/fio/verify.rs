@@ -97,7 +97,11 @@ pub fn build(
             VerifyRepeats::LastWrite
         },
         sequence: compared(given.write_sequence, sequence_is_sure(settings)),
-        seed: compared(given.header_seed, seed_is_sure(settings)),
+        seed: if is_of_unknown_pass(settings) {
+            HeaderCheck::Ignored
+        } else {
+            compared(given.header_seed, seed_is_sure(settings))
+        },
         on_mismatch: match (given.fatal, survives(settings)) {
             (true, _) => OnMismatch::EndAtOnce,
             (false, true) => OnMismatch::GoOn,
@@ -145,12 +149,24 @@ fn compared(asked: Option<bool>, sure: bool) -> HeaderCheck {
 
 /// Whether a pass may write a block twice.
 fn may_overlap(settings: &Settings) -> bool {
-    let larger = match (settings.io_size, settings.size) {
+    settings.independent || settings.pattern_number.is_some() || goes_past_size(settings)
+}
+
+/// Whether `io_size` is more than the files have.
+fn goes_past_size(settings: &Settings) -> bool {
+    match (settings.io_size, settings.size) {
         (Amount::Bytes(io_size), Amount::Bytes(size)) => io_size > size,
         (Amount::Bytes(_), Amount::Unset | Amount::Percent(_)) => true,
         _ => false,
-    };
-    settings.independent || settings.pattern_number.is_some() || larger
+    }
+}
+
+/// Whether what is checked was written by another run, and in the last of several passes: which seeds that had is not known.
+/// fio's passes all have the same.
+fn is_of_unknown_pass(settings: &Settings) -> bool {
+    let writes = settings.pattern.directions[Direction::Write as usize];
+    let several = settings.loops > 1 || goes_past_size(settings) || settings.time_based;
+    (settings.verify.only || !writes) && several
 }
 
 fn is_asynchronous(settings: &Settings) -> bool {

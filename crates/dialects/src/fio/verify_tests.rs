@@ -187,6 +187,18 @@ fn what_is_uncertain_is_not_compared() {
     check("--rw=write --bssplit=4k/50:8k/50", false, true);
     check("--rw=write --time_based --runtime=1", false, true);
     check("--rw=write --verify_header_seed=0", true, false);
+    // Each pass has seeds of its own: those of the last are known to the run that wrote it alone.
+    let asked = "--verify_header_seed=1";
+    check(&format!("--rw=write {asked} --loops=2"), true, true);
+    check(&format!("--rw=read {asked}"), true, true);
+    check(&format!("--rw=read {asked} --loops=2"), true, false);
+    check(&format!("--rw=read {asked} --io_size=2m"), true, false);
+    check(&format!("--rw=write --verify_only {asked}"), false, true);
+    check(
+        &format!("--rw=write --verify_only {asked} --loops=2"),
+        false,
+        false,
+    );
 }
 
 #[test]

@@ -503,6 +503,10 @@ impl Source for Full<'_> {
         std::mem::take(&mut self.stood)
     }
 
+    fn take_written_back(&mut self) -> Option<Nanos> {
+        self.limits.take_written_back()
+    }
+
     fn rested_until(&self) -> Option<Nanos> {
         self.pauses.as_ref()?.rested_until()
     }

@@ -220,13 +220,21 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     fn draw(&mut self, now: Nanos) -> Next {
         let in_flight = self.queue.in_flight();
         if self.checks_after == ChecksAfter::Pass {
-            return self.parts.source.next(now, in_flight);
+            return self.next_of_source(now, in_flight);
         }
         if in_flight > 0 || !self.batch.is_empty() {
             return Next::AfterCompletion;
         }
         self.checks_after = ChecksAfter::Pass;
         Next::Settle
+    }
+
+    fn next_of_source(&mut self, now: Nanos, in_flight: u32) -> Next {
+        let next = self.parts.source.next(now, in_flight);
+        if S::HOOKS {
+            self.record_written_back();
+        }
+        next
     }
 
     /// The next I/O if it may start now.
@@ -269,7 +277,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             self.now = self.clock.now();
             // What is not written while there are checks is not owed to the next pass.
             self.base = None;
-            drawn = self.parts.source.next(self.now, self.queue.in_flight());
+            drawn = self.next_of_source(self.now, self.queue.in_flight());
         }
         self.drop_restarted();
         let Sourced {
@@ -549,6 +557,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
                 .parts
                 .source
                 .completed(&slot, &completion, &mut [], ended);
+            self.record_written_back();
             if let (Err(errno), Ok(_)) = (looked, result) {
                 result = Err(errno);
             }

@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io;
 
-use fathom_rawio as rawio;
+use fathom_rawio::{self as rawio, Clock};
 use fathom_units::Nanos;
 use fathom_workload::{Direction, Job, SyncPolicy, SyncRange, Target};
 
@@ -27,6 +27,8 @@ pub(super) struct Limits<'a> {
     /// Whether what was written is to be written back before the next I/O.
     is_due: bool,
     looked_for_more: bool,
+    /// How long the last of it took, until that is asked for.
+    took: Option<Nanos>,
     /// Which target could not be, and why.
     failed: Option<(usize, i32)>,
     targets: &'a [Target],
@@ -71,6 +73,7 @@ impl<'a> Limits<'a> {
             written,
             is_due: false,
             looked_for_more: false,
+            took: None,
             failed: None,
             targets: &job.targets,
         })
@@ -123,6 +126,7 @@ impl<'a> Limits<'a> {
             return;
         };
         self.is_due = false;
+        let begun = Clock::now();
         let parts = rawio::SyncParts {
             wait_before: range.wait_before,
             write: range.write,
@@ -138,6 +142,12 @@ impl<'a> Limits<'a> {
                 self.failed.get_or_insert((target, errno));
             }
         }
+        self.took = Some(Clock::now().saturating_sub(begun));
+    }
+
+    /// How long it took to write back what was due since this was last asked.
+    pub(super) fn take_written_back(&mut self) -> Option<Nanos> {
+        self.took.take()
     }
 
     /// Another I/O was looked for, and there is none: what is due goes before that, also once those in flight have completed.

@@ -239,6 +239,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         if S::HOOKS {
             let buffer = self.queue.buffer(completion.slot);
             looked = self.parts.source.completed(&slot, completion, buffer, now);
+            self.record_written_back();
         }
         self.record_one(&slot, completion.result, now);
         // The I/O itself has succeeded and counts: its time is the longest of all where it took too long.
@@ -320,6 +321,15 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         if let Some(complete) = &mut stats.complete {
             let from = slot.submitted.max(slot.begun);
             complete.record(now.saturating_sub(from).get());
+        }
+    }
+
+    /// Ranges that were written back between I/Os are syncs.
+    pub(super) fn record_written_back(&mut self) {
+        if let Some(took) = self.parts.source.take_written_back()
+            && let Some(stats) = &mut self.parts.handover.current.sync
+        {
+            stats.latency.record(took.get());
         }
     }
 

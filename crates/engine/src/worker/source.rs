@@ -197,6 +197,11 @@ pub(crate) trait Source {
         Nanos::ZERO
     }
 
+    /// How long it took to write ranges of files back, where that was done since this was last asked.
+    fn take_written_back(&mut self) -> Option<Nanos> {
+        None
+    }
+
     /// When the pause that followed the last I/O was over, if one did.
     fn rested_until(&self) -> Option<Nanos> {
         None

@@ -17,11 +17,11 @@ use super::wire::{self, Reply, Request, Word};
 /// How soon servers hear of a signal.
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
 
-/// What a server reported, and what of the logs before it could not be written.
+/// What a server reported, and why it ran nothing, or what of the logs before it could not be written.
 #[derive(Debug)]
 pub struct Answer {
     pub report: Report,
-    pub unwritten: Option<String>,
+    pub problem: Option<String>,
 }
 
 /// Asks all servers, whose jobs begin together and end when `stop` says so; of each its answer, or why there is none.
@@ -105,10 +105,16 @@ impl Asking<'_> {
                 Reply::Report(report) => {
                     return Ok(Answer {
                         report: *report,
-                        unwritten: logs.finish(),
+                        problem: logs.finish().map(|problem| format!("fio: {problem}")),
                     });
                 }
-                Reply::Refused(message) => return Err(message),
+                Reply::Refused(message, None) => return Err(message),
+                Reply::Refused(message, Some(report)) => {
+                    return Ok(Answer {
+                        report: *report,
+                        problem: Some(message),
+                    });
+                }
             }
         }
     }

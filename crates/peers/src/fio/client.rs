@@ -62,12 +62,12 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
     for ((address, _), reply) in requests.iter().zip(replies) {
         let host = address.host();
         match reply {
-            Ok(Answer { report, unwritten }) => {
-                if report.failed || unwritten.is_some() {
+            Ok(Answer { report, problem }) => {
+                if report.failed || problem.is_some() {
                     code = Code::Unexpected;
                 }
-                if let Some(problem) = unwritten {
-                    console.tell(&format!("<{},{}> fio: {problem}", host.name, host.port));
+                if let Some(problem) = problem {
+                    console.tell(&format!("<{},{}> {problem}", host.name, host.port));
                 }
                 reports.push((host, report));
             }

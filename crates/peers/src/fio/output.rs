@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat};
-use fathom_engine::EngineError;
 use fathom_rawio::{Begin, Clock, open_results};
+use fathom_record::StageResult;
 use fathom_session::{Code, Console, Failure, refuse_device};
 use fathom_units::Nanos;
 use fathom_workload::Job;
@@ -89,31 +89,22 @@ fn unwritable(path: &str, error: &std::io::Error) -> Failure {
     Failure::new(Code::Target, format!("`{path}` cannot be written: {error}"))
 }
 
-/// The results of jobs that were not run because of `error`, in the layouts that programs read: fio has them there too, with the
-/// job's error. Jobs that it is not about were cancelled. People are told by the message alone.
-pub fn refusal(input: &FioInput, error: &EngineError, began: Nanos) -> String {
-    const ECANCELED: i32 = 125;
-    let is_told = input.workload.jobs().any(|(_, job)| error.is_about(job));
-    let errno_of = |job: &Job| {
-        if error.is_about(job) || !is_told {
-            error.errno()
-        } else {
-            ECANCELED
-        }
-    };
-    errors(input, &|_, job| errno_of(job), began)
-}
-
-/// The results of jobs each of which has nothing but the error that `errno_of` gives for its place and itself.
-pub fn errors(input: &FioInput, errno_of: &dyn Fn(usize, &Job) -> i32, began: Nanos) -> String {
-    let run = FioRun {
-        results: &fio::refused(&input.workload, errno_of),
+/// A run of the jobs whose results, all there is of it, are `results`.
+pub fn run_of(results: &[StageResult], began: Nanos) -> FioRun<'_> {
+    FioRun {
+        results,
         finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
         elapsed: Clock::now().saturating_sub(began),
         priorities: None,
         idle: &[],
         pid: std::process::id(),
-    };
+    }
+}
+
+/// The results of jobs each of which has nothing but the error that `errno_of` gives for its place and itself.
+pub fn errors(input: &FioInput, errno_of: &dyn Fn(usize, &Job) -> i32, began: Nanos) -> String {
+    let results = fio::refused(&input.workload, errno_of);
+    let run = run_of(&results, began);
     let mut text = String::new();
     for format in &input.output.formats {
         text.push_str(&match format {

@@ -10,7 +10,8 @@ use fathom_units::Nanos;
 
 use super::bandwidth;
 use super::logs::Place;
-use super::output::{Output, errors, refusal};
+use super::output::{Output, errors};
+use super::refusal::refusal;
 use super::watcher::Watcher;
 use super::{Ours, trigger};
 

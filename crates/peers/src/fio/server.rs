@@ -11,18 +11,20 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
 use fathom_dialects::fio::{
-    self, Action, FileStatus, Files, FioInput, FioRun, ReadContext, Report, SystemFiles,
+    self, Action, FileStatus, Files, FioInput, ReadContext, Report, SystemFiles,
 };
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_rawio::{Begin, Clock, open_results};
 use fathom_record::{Event, EventSink};
 use fathom_session::{Code, Console, Failure, engine_failure, read_context, refuse_device};
+use fathom_workload::Job;
 
 use crate::silent::Silent;
 
 use super::address::{Address, Connection};
 use super::logs::Place;
-use super::output::Output;
+use super::output::{Output, run_of};
+use super::refusal;
 use super::spool::Spool;
 use super::watcher::Watcher;
 use super::wire::{self, PROTOCOL, Reply, Request, Word};
@@ -88,12 +90,28 @@ fn answer(mut connection: Box<dyn Connection>, destroy_data: &[String]) {
         let mut logs = Spool::default();
         let reply = match run(&request, destroy_data, &stop, wait, &mut logs) {
             Ok(report) => Reply::Report(Box::new(report)),
-            Err(message) => Reply::Refused(message),
+            Err(Refusal { message, report }) => Reply::Refused(message, report),
         };
         // A client that is gone needs no answer.
         let _ = (logs.send(&mut *connection)).and_then(|()| wire::send(&mut *connection, &reply));
         connection.end();
     });
+}
+
+/// Why a client's jobs were not run.
+struct Refusal {
+    message: String,
+    /// Their results, in which each has its error.
+    report: Option<Box<Report>>,
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Self {
+        Self {
+            message,
+            report: None,
+        }
+    }
 }
 
 /// Runs a client's jobs, the first of which wait for `wait`.
@@ -103,21 +121,30 @@ fn run(
     stop: &StopFlag,
     wait: impl FnOnce(),
     logs: &mut Spool,
-) -> Result<Report, String> {
+) -> Result<Report, Refusal> {
     if request.protocol != PROTOCOL {
-        return Err(format!(
+        let message = format!(
             "the client speaks version {} of the protocol, this server {PROTOCOL}",
             request.protocol
-        ));
+        );
+        return Err(message.into());
     }
     let files = Sent(&request.files);
     let context = ReadContext {
         files: &files,
         ..read_context()
     };
-    let input = fio::read(&request.arguments, &context).map_err(|it| it.to_string())?;
+    let began = Clock::now();
+    let input = fio::read_to_run(&request.arguments, &context).map_err(|unready| Refusal {
+        message: unready.complaints.to_string(),
+        report: unready.refused.map(|refused| {
+            let errno_of = |place: usize, _: &Job| refused.errnos.get(place).copied().unwrap_or(0);
+            let results = fio::refused(&refused.input.workload, &errno_of);
+            Box::new(Report::of_refused(&refused.input, &run_of(&results, began)))
+        }),
+    })?;
     if input.action != Action::Run {
-        return Err("a server runs jobs and does nothing else".to_owned());
+        return Err("a server runs jobs and does nothing else".to_owned().into());
     }
     let options = RunOptions {
         destroy_data: destroy_data.to_vec(),
@@ -134,7 +161,7 @@ fn measure(
     stop: &StopFlag,
     wait: impl FnOnce(),
     logs: &mut Spool,
-) -> Result<Report, String> {
+) -> Result<Report, Refusal> {
     let began = Clock::now();
     let mut watcher = Watcher::new(
         input,
@@ -148,23 +175,18 @@ fn measure(
         wait: Some(wait),
     };
     let ran = fathom_engine::run(&input.workload, options, stop, &mut held);
-    let ran = ran.map_err(|error| engine_failure(&error).message)?;
+    let ran = ran.map_err(|error| Refusal {
+        message: engine_failure(&error).message,
+        report: Some(Box::new(refusal::report(input, &error, began))),
+    })?;
     let problems = watcher.abandon();
     if let Some(error) = &ran.failure {
-        return Err(engine_failure(error).message);
+        return Err(engine_failure(error).message.into());
     }
     if let Some(problem) = problems.first() {
-        return Err(format!("fio: {problem}"));
+        return Err(format!("fio: {problem}").into());
     }
-    let run = FioRun {
-        results: &ran.results,
-        finished_unix_ms: fathom_rawio::wall_clock() / 1_000_000,
-        elapsed: Clock::now().saturating_sub(began),
-        priorities: None,
-        idle: &[],
-        pid: std::process::id(),
-    };
-    Ok(Report::new(input, &run))
+    Ok(Report::new(input, &run_of(&ran.results, began)))
 }
 
 /// The consumer of a run's events, whose first stage waits.

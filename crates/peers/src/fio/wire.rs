@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol; both ends must have the same.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// Longest frame. A report of a thousand jobs with full histograms has some 100 MB.
 const LONGEST: usize = 1 << 30;
 /// Frames are read in pieces, so that a length alone takes no memory.
@@ -47,8 +47,8 @@ pub enum Reply {
     Log(LogPiece),
     /// The jobs ran.
     Report(Box<Report>),
-    /// They did not.
-    Refused(String),
+    /// They did not: why, and what their results have of it, where they could be read.
+    Refused(String, Option<Box<Report>>),
 }
 
 /// A piece of a log. The first of each log may be empty, so that a log without lines is there, too.

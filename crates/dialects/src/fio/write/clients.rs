@@ -105,6 +105,15 @@ impl Report {
             failed: super::has_errors(input, run),
         }
     }
+
+    /// Of jobs that were not run: what programs read. People are told why.
+    pub fn of_refused(input: &FioInput, run: &FioRun<'_>) -> Self {
+        Self {
+            start: String::new(),
+            normal: String::new(),
+            ..Self::new(input, run)
+        }
+    }
 }
 
 impl Sum {
@@ -244,10 +253,11 @@ pub fn write_clients(
                         let _ = writeln!(text, "<{}> {line}", host.name);
                     }
                 }
-                for (host, report) in reports {
+                let told = reports.iter().filter(|(_, it)| !it.normal.is_empty());
+                for (host, report) in told.clone() {
                     let _ = write!(text, "<{}> {}", host.name, report.normal);
                 }
-                if let Some(sum) = &sum {
+                if let Some(sum) = sum.as_ref().filter(|_| told.count() > 0) {
                     let (results, finished_unix_ms) = (&[], finished_unix_ms);
                     let elapsed = Nanos::ZERO;
                     let run = FioRun {
