@@ -40,6 +40,40 @@ fn what_is_not_read_is_told_how_to_convert() {
         &["none of those that are read", "--format"],
     );
     check(b"disk- ----reads----\n", "a", &["vmstat's table of disks"]);
+    for (text, what, hint) in [
+        (
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sysstat\nxmlns=\"x\">\n",
+            "XML of sadf",
+            "sadf -j FILE",
+        ),
+        (
+            "<?xml version=\"1.0\"?>\n<svg width=\"1060\">\n",
+            "a picture of sadf",
+            "sadf -j FILE",
+        ),
+        (
+            "db1\t1\t2026-11-30 06:28:17 UTC\tall\t%user\t85.57\n",
+            "sadf's text of a figure a line",
+            "sadf -j FILE",
+        ),
+        (
+            "  8,0    1        1     0.000000000  1234  Q   R 2048 + 8 [fio]\n",
+            "blkparse's text",
+            "sda.blktrace.*",
+        ),
+        (
+            "# Device      rrqm/s wrqm/s   r/s\nsda 0 0 1\n",
+            "text of PCP",
+            "iostat -x -t",
+        ),
+        (
+            "Time,\"disk.dev.read-sda\"\n2026-11-30 06:00:00,1.0\n",
+            "text of PCP",
+            "iostat -x -t",
+        ),
+    ] {
+        check(text.as_bytes(), "a", &[what, hint]);
+    }
     check(b"\xff\x00\xfe", "a", &["--encoding"]);
     let missing = import::read_files(&[PathBuf::from("/nowhere/log")], &Options::default());
     assert!(missing.unwrap_err().to_string().contains("/nowhere/log"));
