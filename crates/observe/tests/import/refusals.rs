@@ -259,6 +259,26 @@ fn counters_that_wrap_or_go_back() {
     says(&observation, "passed 2^32");
     let samples = &device(&observation, "sda").samples;
     assert_eq!(samples[0].reads.unwrap().time, Some(Nanos::from_millis(10)));
+    // Counts of machines of 32 bits, of which only that of sectors passes it.
+    let sectors = |second: u32, reads: u64| {
+        let sectors = reads * 16 % (1 << 32);
+        format!("179533099{second}.5\n 8 0 sda {reads} 0 {sectors} {reads} 0 0 0 0 0 0 0\n")
+    };
+    let full = (1 << 28) - 5;
+    let wrap = [
+        sectors(1, full),
+        sectors(2, full + 10),
+        sectors(3, full + 20),
+    ]
+    .concat();
+    let observation = read_text(&wrap, &Options::default());
+    says(&observation, "passed 2^32");
+    let reads = device(&observation, "sda").samples[0].reads.unwrap();
+    assert_eq!((reads.count, reads.bytes), (10.0, Some(81_920.0)));
+    // A device that began anew is none of them.
+    let anew = [sectors(1, full), sectors(2, 10), sectors(3, 20)].concat();
+    let observation = read_text(&anew, &Options::default());
+    says(&observation, "counters of `sda` went back");
     let back = [dump(1, 100, 100), dump(2, 5, 5), dump(3, 15, 15)].concat();
     let observation = read_text(&back, &Options::default());
     says(&observation, "counters of `sda` went back");
