@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use fathom_rawio::Clock;
+use fathom_rawio::{Clock, sleep_until};
 use fathom_units::Nanos;
 use support::{fathom, fathom_binary, system};
 use vt::Vt;
@@ -344,6 +344,91 @@ fn a_run_that_was_stopped_goes_on_below_what_the_shell_wrote() {
     terminal.check_count(&all, "failed I/Os 0", 1);
     terminal.check_count(&all, "code 130", 1);
     assert_eq!(all[0], BEFORE, "{}", terminal.shown());
+}
+
+/// What a job does after its I/O keeps the run from ending; the second Ctrl-C does not wait for it.
+#[test]
+fn a_second_interrupt_ends_at_once_and_leaves_a_whole_panel() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    // The terminal interrupts the command too.
+    let slow = "trap '' INT\necho begun > begun\nexec sleep 600\n";
+    std::fs::write(home.join("slow.sh"), slow).unwrap();
+    let binary = fathom_binary();
+    let script = format!(
+        "'{}' {ENDLESS} '--exec_postrun=sh slow.sh'; echo \"code $?\"",
+        binary.display()
+    );
+    let mut terminal = Terminal::new(home, (80, 40), &script);
+    terminal.wait_for("second second", |rows| elapsed(rows) >= Some(2));
+    terminal.press(INTERRUPT);
+    let until = Clock::now() + LIMIT;
+    while !home.join("begun").exists() {
+        assert!(Clock::now() < until, "no command:\n{}", terminal.shown());
+        sleep_until(Clock::now() + Nanos::from_millis(10));
+    }
+    terminal.press(INTERRUPT);
+    terminal.wait_for("exit code", |rows| {
+        rows.iter().any(|row| row.ends_with("code 130"))
+    });
+    let rows = terminal.vt.all();
+    assert_eq!(rows[0], BEFORE, "{}", terminal.shown());
+    // The panel that stood is whole, and what came since stands below it.
+    for part in PARTS {
+        terminal.check_count(&rows, part, 1);
+    }
+    let at = |text: &str| rows.iter().position(|row| row.contains(text)).unwrap();
+    assert!(at("last ") < at("code 130"), "{}", terminal.shown());
+    terminal.check_count(&rows, "█", 8);
+    assert!(!terminal.written.windows(3).any(|bytes| bytes == b"\x1b[?"));
+}
+
+#[test]
+fn a_replay_has_a_panel() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    std::fs::write(home.join("data"), vec![1; 1 << 20]).unwrap();
+    let log = "fio version 3 iolog\n0 data add\n0 data open\n0 data read 0 4096\n3600000 data read 4096 4096\n\
+               3600000 data close\n";
+    std::fs::write(home.join("io.log"), log).unwrap();
+    let words = "replay --no-record io.log --to data";
+    let mut terminal = Terminal::of_fathom(home, (80, 24), words);
+    terminal.wait_for("second second", |rows| elapsed(rows) >= Some(2));
+    let rows = terminal.vt.screen();
+    assert_eq!(rows[0], BEFORE);
+    terminal.check_count(&rows, "run: io.log on ", 1);
+    terminal.check_count(&rows, "stage 1 of 1: replay ", 1);
+    terminal.press(INTERRUPT);
+    assert_eq!(terminal.end(), 130);
+    let rows = terminal.vt.all();
+    terminal.check_count(&rows, "stage 1 of 1: replay ", 0);
+    terminal.check_count(&rows, "io.log on ", 1);
+}
+
+/// The file of a job is cut while it is read.
+#[test]
+fn an_error_that_ends_the_run_stands_below_its_report() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let data = home.join("data");
+    std::fs::write(&data, vec![1; 1 << 20]).unwrap();
+    let words = format!(
+        "{ENDLESS} --name=cut --ioengine=psync --filename=data --size=1m --rw=randread --bs=4k --rate_iops=50 --time_based \
+         --runtime=3600"
+    );
+    let mut terminal = Terminal::of_fathom(home, (80, 60), &words);
+    terminal.wait_for("second second", |rows| elapsed(rows) >= Some(2));
+    let file = std::fs::OpenOptions::new().write(true).open(&data).unwrap();
+    file.set_len(0).unwrap();
+    assert_eq!(terminal.end(), 5);
+    let rows = terminal.vt.all();
+    assert_eq!(rows[0], BEFORE, "{}", terminal.shown());
+    for part in ["run: ", "stage 1 of 1: "] {
+        terminal.check_count(&rows, part, 0);
+    }
+    terminal.check_count(&rows, "error: job `cut`: read of 4096 bytes", 1);
+    terminal.check_count(&rows, "verdict  ", 1);
+    assert!(!terminal.written.windows(3).any(|bytes| bytes == b"\x1b[?"));
 }
 
 #[test]

@@ -97,6 +97,136 @@ fn a_mounted_device_is_refused_whatever_is_said() {
     assert!(before == disk.bytes(), "the device was written to");
 }
 
+/// Words of jobs on `FILE` that would change it, and what else is found of it.
+const ON_FILES: [&str; 9] = [
+    "fio --name=a --rw=randwrite --bs=4k --size=1m --filename=FILE",
+    "fio --name=a --rw=read --bs=4k --size=80m --filename=FILE",
+    "fio --name=a --rw=read --bs=4k --size=1m --filename=FILE --unlink=1",
+    "fio --name=a --ioengine=filedelete --filesize=64m --filename=FILE",
+    "run --no-record --overwrite fio --name=a --rw=write --bs=4k --size=1m --filename=FILE",
+    "diskspd -w100 -b4K -d1 -W0 FILE",
+    "diskspd -w0 -c65M -b4K -d1 -W0 FILE",
+    "iometer --spec Database --target FILE --qd 1 --time 1s /r out.csv",
+    "run --no-record --overwrite diskspd -w100 -b4K -d1 -W0 FILE",
+];
+
+/// Neither by its name nor by another, nor by one that is left of several; reading it is free.
+#[test]
+fn the_file_of_an_attached_loop_device_is_refused() {
+    let folder = support::disk_folder();
+    let mut disk = LoopDevice::new(folder.path());
+    system("mkfs.ext4", &["-q", &disk.device]);
+    std::fs::hard_link(&disk.image, folder.path().join("hard")).unwrap();
+    std::os::unix::fs::symlink(&disk.image, folder.path().join("soft")).unwrap();
+    let before = disk.bytes();
+    let check = |name: &str, words: &[&str]| {
+        // Of a link, the link alone would be removed.
+        let is_link = name == "soft";
+        let jobs = ON_FILES.iter();
+        for job in jobs.filter(|job| !is_link || !job.contains("filedelete")) {
+            let job = job.replace("FILE", name);
+            let job: Vec<&str> = job.split(' ').collect();
+            let (_, stderr) = expect_code(folder.path(), &job, 4);
+            let told = format!("it is the storage of the block device {}", disk.name());
+            let hint = format!("`losetup --detach {}` frees it", disk.device);
+            for words in [&told[..], &hint].iter().chain(words) {
+                assert!(stderr.contains(words), "{job:?}: {stderr}");
+            }
+        }
+        let read = format!("fio --name=a --rw=read --bs=4k --size=1m --filename={name}");
+        let read: Vec<&str> = read.split(' ').collect();
+        expect_code(folder.path(), &read, 0);
+    };
+    for name in ["disk.img", "hard", "soft"] {
+        check(name, &[]);
+    }
+    assert!(before == disk.bytes(), "the file was written to");
+    // The kernel tells a name that leads nowhere then.
+    std::fs::remove_file(&disk.image).unwrap();
+    check("hard", &[]);
+    std::fs::rename(folder.path().join("hard"), &disk.image).unwrap();
+    let device = disk.device.clone();
+    let place = folder.path().join("mnt");
+    disk.mount(&device, &place);
+    let told = format!("{} is mounted at {}", disk.name(), place.display());
+    let job = ON_FILES[0].replace("FILE", "disk.img");
+    let job: Vec<&str> = job.split(' ').collect();
+    let (_, stderr) = expect_code(folder.path(), &job, 4);
+    assert!(stderr.contains(&told), "{stderr}");
+    assert!(before == disk.bytes(), "the file was written to");
+}
+
+/// It is nobody's storage any more.
+#[test]
+fn the_file_of_a_detached_loop_device_is_as_any_other() {
+    let folder = support::disk_folder();
+    let image = LoopDevice::new(folder.path()).image.clone();
+    let job = ON_FILES[0].replace("FILE", image.to_str().unwrap());
+    let job: Vec<&str> = job.split(' ').collect();
+    expect_code(folder.path(), &job, 0);
+}
+
+/// A swap file of its own, left when it is dropped.
+struct Swap(PathBuf);
+
+impl Drop for Swap {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("swapoff").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn an_active_swap_file_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = support::disk_folder();
+    let file = folder.path().join("my swap");
+    std::fs::write(&file, vec![0; 1 << 20]).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    system("mkswap", &[file.to_str().unwrap()]);
+    std::fs::hard_link(&file, folder.path().join("hard")).unwrap();
+    std::os::unix::fs::symlink(&file, folder.path().join("soft")).unwrap();
+    let swap = Swap(file);
+    let on = std::process::Command::new("swapon").arg(&swap.0).status();
+    if !on.unwrap().success() {
+        // Some file systems, and containers, have no such files.
+        return;
+    }
+    for job in ON_FILES {
+        let job = job.replace("FILE", "hard");
+        let job: Vec<&str> = job.split(' ').collect();
+        let (_, stderr) = expect_code(folder.path(), &job, 4);
+        assert!(stderr.contains("it is in use as swap"), "{job:?}: {stderr}");
+        assert!(stderr.contains("`swapoff` frees it"), "{job:?}: {stderr}");
+    }
+    let output = "fio --name=a --rw=write --size=64k --output=soft";
+    let output: Vec<&str> = output.split(' ').collect();
+    let (_, stderr) = expect_code(folder.path(), &output, 4);
+    assert!(stderr.contains("it is in use as swap"), "{stderr}");
+    drop(swap);
+    let job = ON_FILES[0].replace("FILE", "soft");
+    let job: Vec<&str> = job.split(' ').collect();
+    expect_code(folder.path(), &job, 0);
+}
+
+/// A volume's file is no other's storage.
+#[test]
+fn nothing_is_served_from_the_file_of_a_loop_device() {
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    std::fs::write(folder.path().join("d.design.toml"), RAM).unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(&disk.image)
+        .unwrap();
+    std::fs::hard_link(&disk.image, folder.path().join("ram.img")).unwrap();
+    let words = "serve d.design.toml --nbd unix:n --no-record --backing .";
+    let words: Vec<&str> = words.split(' ').collect();
+    let (_, stderr) = expect_code(folder.path(), &words, 4);
+    let told = "`./ram.img` cannot back a volume: it is the storage of the block device";
+    assert!(stderr.contains(told), "{stderr}");
+}
+
 #[test]
 fn a_partition_table_is_refused() {
     let folder = support::disk_folder();
@@ -346,14 +476,29 @@ const RESULTS: [(&str, &[&str]); 29] = [
 /// Neither a byte of the device nor its node is lost, whatever names it, and the run does not begin.
 #[test]
 fn results_are_never_written_over_a_block_device() {
-    use std::os::unix::fs::{FileTypeExt, symlink};
-
     let folder = support::disk_folder();
     let disk = LoopDevice::new(folder.path());
     std::fs::write(&disk.device, vec![0x5a; 1 << 20]).unwrap();
+    check_results(folder.path(), &disk, &disk.device);
+}
+
+/// Nor is its file, which is as much.
+#[test]
+fn results_are_never_written_over_the_file_of_a_loop_device() {
+    let folder = support::disk_folder();
+    let disk = LoopDevice::new(folder.path());
+    std::fs::write(&disk.device, vec![0x5a; 1 << 20]).unwrap();
+    check_results(folder.path(), &disk, disk.image.to_str().unwrap());
+}
+
+/// Nothing is written over `taken`, which is the device or its file.
+fn check_results(folder: &Path, disk: &LoopDevice, taken: &str) {
+    use std::os::unix::fs::symlink;
+
     let before = disk.bytes();
+    let kind_before = std::fs::symlink_metadata(taken).unwrap().file_type();
     for (words, names) in RESULTS {
-        let place = tempfile::tempdir_in(folder.path()).unwrap();
+        let place = tempfile::tempdir_in(folder).unwrap();
         let place = place.path();
         std::fs::write(place.join("d.design.toml"), RAM).unwrap();
         std::fs::write(place.join("parm"), PARAMETERS).unwrap();
@@ -362,23 +507,23 @@ fn results_are_never_written_over_a_block_device() {
             std::fs::write(place.join(trace), BLKTRACE).unwrap();
         }
         for name in names {
-            symlink(&disk.device, place.join(name)).unwrap();
+            symlink(taken, place.join(name)).unwrap();
         }
-        let words = words.replace("DEVICE", &disk.device);
+        let words = words.replace("DEVICE", taken);
         let words: Vec<&str> = words.split(' ').collect();
         let (_, stderr) = expect_code(place, &words, 4);
-        let named = names.first().map_or(disk.device.as_str(), |name| {
+        let named = names.first().map_or(taken, |name| {
             name.trim_start_matches("./").trim_end_matches(".none")
         });
         assert!(stderr.contains(named), "{words:?}: {stderr}");
         assert!(stderr.contains("device"), "{words:?}: {stderr}");
         assert!(stderr.contains("hint: name a"), "{words:?}: {stderr}");
         assert!(!place.join("a.0.0").exists(), "{words:?}: the job began");
-        let node = std::fs::symlink_metadata(&disk.device).unwrap();
-        assert!(node.file_type().is_block_device(), "{words:?}");
+        let kind = std::fs::symlink_metadata(taken).unwrap().file_type();
+        assert_eq!(kind, kind_before, "{words:?}");
         assert!(
             before == disk.bytes(),
-            "{words:?}: the device was written to"
+            "{words:?}: `{taken}` was written to"
         );
     }
 }

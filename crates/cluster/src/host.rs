@@ -74,7 +74,7 @@ impl Host<'_> {
         let mut input = load(&words, console)?.without_logs(Layout::Own, console);
         let compared = compared(&input);
         let share = input.among_others();
-        map_paths(&args.workload.maps, &mut input.workload)?;
+        input.replaced = map_paths(&args.workload.maps, &mut input.workload)?;
         let input = input
             .on_this_machine(console)?
             .with_sweep(&args.sweep.sweeps)?;

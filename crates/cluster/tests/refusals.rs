@@ -98,3 +98,26 @@ fn what_one_host_cannot_do_no_host_begins() {
         "what somebody keeps"
     );
 }
+
+/// What a host's own `--map` puts in a path's place is told of that one: a further one would not be asked.
+#[test]
+fn what_a_map_of_a_host_made_is_said_of_it() {
+    let hosts = Hosts::new();
+    let workload = hosts.workload("w.toml", "300ms");
+    let map = format!("{}=E:\\new", hosts.path().display());
+    let mut launcher = hosts.launcher(1);
+    launcher.args([PROGRAM, "run"]).arg(&workload);
+    launcher
+        .args([":", "-np", "1", PROGRAM, "run", "--map", &map])
+        .arg(&workload);
+    let ended = run(&mut launcher);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let told = &ended.stderr;
+    assert!(told.contains("#2: error: `E:\\new"), "{told}");
+    assert!(told.contains("is a path of Windows"), "{told}");
+    assert!(
+        told.contains("put it there, and no further one replaces it"),
+        "{told}"
+    );
+    assert!(told.contains("nothing was run on any host"), "{told}");
+}

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use fathom_nbd::NbdError;
 use fathom_nbd::reply::Extent;
-use fathom_rawio::{Piece, Region};
+use fathom_rawio::{FileUse, Piece, Region, uses_of_file};
 use rustix::fs::{FallocateFlags, FlockOperation, MemfdFlags, SeekFrom};
 
 use crate::allocation::{Allocation, BLOCK};
@@ -61,6 +61,16 @@ pub enum BackingError {
         found: u64,
         /// What it should have.
         needed: u64,
+    },
+    /// It is the storage of something else of this machine.
+    #[error("`{path}` cannot back a volume: {found}\n  hint: {remedy}, or name another directory")]
+    Storage {
+        /// The file.
+        path: String,
+        /// What it is the storage of.
+        found: FileUse,
+        /// How it becomes free.
+        remedy: String,
     },
     /// Another server has it.
     #[error(
@@ -131,6 +141,13 @@ impl Disk {
         let facts = file.metadata().map_err(failed)?;
         if !facts.is_file() {
             return Err(failed(io::Error::other("it is no regular file")));
+        }
+        if let Some(found) = uses_of_file(&facts).into_iter().next() {
+            return Err(BackingError::Storage {
+                path: path.display().to_string(),
+                remedy: found.remedy(),
+                found,
+            });
         }
         if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             let path = path.display().to_string();

@@ -498,7 +498,11 @@ fn no_bytes(error: BackingError, medium: &Medium) -> Failure {
         ),
         _ => None,
     };
-    let failure = Failure::new(Code::Target, error);
+    let code = match error {
+        BackingError::Storage { .. } => Code::Refused,
+        _ => Code::Target,
+    };
+    let failure = Failure::new(code, error);
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure,

@@ -318,6 +318,7 @@ mod tests {
             kind,
             needed,
             written: true,
+            afterwards: crate::targets::Afterwards::Stays,
             only_ours: true,
             direct: true,
             making,

@@ -19,7 +19,7 @@ use fathom_workload::{Arrival, Backend, Caching, FileSet, Job, Pacing, Stage, Wo
 
 use crate::scheduler;
 use crate::store::open_error;
-use crate::targets::{self, Kind, Object, Targets};
+use crate::targets::{self, Afterwards, Kind, Object, Targets};
 use crate::{
     EngineError, Overwrite, Refusal, RunOptions, calls, character, exports, file_sets, guard, numa,
     parents, processors, remote, space, trace,
@@ -356,6 +356,13 @@ fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String
             } if object.written || grows => {
                 refusals.extend(judge_file(object, full, existing.ours, options));
             }
+            Kind::File { full, .. } if object.afterwards == Afterwards::IsRemoved => {
+                refusals.extend(guard::file_in_use(
+                    full,
+                    &object.path,
+                    "nothing was removed",
+                ));
+            }
             Kind::FileSet { anchor, .. } if object.written => {
                 refusals.extend(file_sets::judge(object, anchor, options));
             }
@@ -371,15 +378,10 @@ fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String
 }
 
 fn judge_file(object: &Object, full: &Path, ours: bool, options: &RunOptions) -> Option<Refusal> {
-    let found = guard::file_in_use(full);
     let path = object.path.clone();
-    if !found.is_empty() {
-        let remedy = "free it first; nothing was written".to_owned();
-        return Some(Refusal {
-            path,
-            found,
-            remedy,
-        });
+    let in_use = guard::file_in_use(full, &path, "nothing was written");
+    if in_use.is_some() {
+        return in_use;
     }
     let is_others = object.only_ours && !ours && options.overwrite == Overwrite::Refuse;
     is_others.then(|| Refusal {

@@ -330,6 +330,7 @@ mod tests {
                 path: path.display().to_string(),
                 needed: 8,
                 written: true,
+                afterwards: crate::targets::Afterwards::Stays,
                 only_ours: true,
                 direct: true,
                 making: Making::new(&kind),

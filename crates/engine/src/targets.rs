@@ -37,12 +37,23 @@ pub(crate) struct Object {
     pub(crate) needed: u64,
     /// Whether any job writes or discards.
     pub(crate) written: bool,
+    /// What the jobs have done with it at the end.
+    pub(crate) afterwards: Afterwards,
     /// Whether a job that writes, or needs it longer, may do so only to files that we made.
     pub(crate) only_ours: bool,
     /// Whether any job uses direct I/O.
     pub(crate) direct: bool,
     /// What becomes of what is missing of it.
     pub(crate) making: Making,
+}
+
+/// What becomes of an object when the run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Afterwards {
+    /// No job asks for anything.
+    Stays,
+    /// A job has it removed.
+    IsRemoved,
 }
 
 /// What an object is.
@@ -195,6 +206,7 @@ fn new_object(target: &Target, kind: Kind) -> Object {
         kind,
         needed: 0,
         written: false,
+        afterwards: Afterwards::Stays,
         only_ours: false,
         direct: false,
     }
@@ -239,6 +251,9 @@ fn note_use<'a>(
         (None, Some(operation)) => operation.changes_data(),
         (None, None) => writes(job),
     };
+    if job.unlink {
+        object.afterwards = Afterwards::IsRemoved;
+    }
     object.only_ours |= job.existing == ExistingFiles::OnlyOurs;
     let opens = job.backend.opens_files() && !operation.is_some_and(FileOperation::is_of_names);
     object.direct |= job.caching == Caching::Direct && opens;

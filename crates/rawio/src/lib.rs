@@ -17,6 +17,7 @@ mod credentials;
 mod cycles;
 mod extents;
 mod file;
+mod in_use;
 mod inherited;
 mod locked;
 mod mapped;
@@ -55,6 +56,7 @@ pub use file::{
     drop_cache, free_space, get_attribute, lifetime_number, open, open_nonblocking, open_unnamed,
     raise_open_files_limit, reopen, sector_size, set_attribute, set_lifetime, size_of,
 };
+pub use in_use::{FileUse, active_swap_areas, uses_of_file};
 pub use inherited::inherited_sockets;
 pub use locked::LockedMemory;
 pub use mapped::{MappedFiles, MappedWrites};
@@ -75,7 +77,7 @@ pub use placement::{
 pub use plain::{NullQueue, SyncQueue};
 pub use queue::{Completion, Operation, Queue, Request, SLOTS_MAX, Taken, Trims};
 pub use region::{Piece, Region, receive_into, send_pieces, unread_bytes, write_pieces};
-pub use results::{Begin, is_device_in_place_of_results, look_for_results, open_results};
+pub use results::{Begin, is_refusal_of_results, look_for_results, open_results};
 pub use signals::{FILE_SIZE_SIGNAL, is_ignored};
 pub use terminal::is_in_foreground;
 pub use unusable::{RingUnusable, lockable};

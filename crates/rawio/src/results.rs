@@ -1,16 +1,20 @@
 //! Files of results: whatever is written beside the I/O that a job asks for.
 //!
 //! A mistyped name must not cost a disk. So a file of results is never opened such that the opening changes anything, is
-//! looked at by its handle, and is emptied only once it has shown itself to be a regular file. Block devices are refused; what
-//! holds nothing (terminals, pipes, `/dev/null`) is taken as it is.
+//! looked at by its handle, and is emptied only once it has shown itself to be a regular file that is the storage of nothing
+//! else. Block devices are refused, and so are swap files and the files of loop devices; what holds nothing (terminals, pipes,
+//! `/dev/null`) is taken as it is.
 //!
-//! Invariant: nothing here changes a byte of a block device, whatever a path leads to and whoever changes that meanwhile.
+//! Invariant: nothing here changes a byte of a block device, whatever a path leads to and whoever changes that meanwhile, nor of
+//! a file that is in use as one when it is opened.
 
 use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
+
+use crate::in_use::{FileUse, uses_of_file};
 
 /// Where in a file results begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,23 +27,39 @@ pub enum Begin {
     AtEndOfExisting,
 }
 
-/// Why results are not written: what stands in their place is a block device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct OnDevice;
+/// Why results are not written where somebody wants them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kept {
+    /// A block device stands there.
+    Device,
+    /// What stands there is the storage of something else.
+    InUse(FileUse),
+}
 
-impl fmt::Display for OnDevice {
+impl fmt::Display for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it is a block device, and results are never written over one")
+        match self {
+            Self::Device => {
+                f.write_str("it is a block device, and results are never written over one")
+            }
+            Self::InUse(other) => {
+                write!(
+                    f,
+                    "{other}, and results are never written over what is in use"
+                )
+            }
+        }
     }
 }
 
-impl std::error::Error for OnDevice {}
+impl std::error::Error for Kept {}
 
 /// Opens the file at `path` for results, which is made where nothing is there. A pipe with a name is waited for until
 /// somebody reads it, as every program does that writes to one.
 ///
 /// # Errors
-/// Those of `open` and `ftruncate`, and one that [`is_device_in_place_of_results`] tells where a block device is there.
+/// Those of `open` and `ftruncate`, and one that [`is_refusal_of_results`] tells where a block device is there, or a file that is
+/// the storage of something else.
 pub fn open_results(path: &Path, begin: Begin) -> io::Result<File> {
     // Not even opened, where that can be known before: closing a device that was open for writing has others look at it anew.
     look_for_results(path)?;
@@ -52,7 +72,7 @@ pub fn open_results(path: &Path, begin: Begin) -> io::Result<File> {
     // A terminal that is named is not to become this program's own.
     let file = options.custom_flags(libc::O_NOCTTY).open(path)?;
     let found = file.metadata()?;
-    refuse_device(&found)?;
+    refuse(&found)?;
     if begin == Begin::Emptied && found.is_file() && found.len() > 0 {
         file.set_len(0)?;
     }
@@ -62,23 +82,30 @@ pub fn open_results(path: &Path, begin: Begin) -> io::Result<File> {
 /// Looks whether results may be written to `path`, and opens nothing. What else may keep them from it, opening tells.
 ///
 /// # Errors
-/// One that [`is_device_in_place_of_results`] tells where a block device is there.
+/// One that [`is_refusal_of_results`] tells where a block device is there, or a file that is the storage of something else.
 pub fn look_for_results(path: &Path) -> io::Result<()> {
-    fs::metadata(path).map_or(Ok(()), |found| refuse_device(&found))
+    fs::metadata(path).map_or(Ok(()), |found| refuse(&found))
 }
 
-fn refuse_device(found: &Metadata) -> io::Result<()> {
+fn refuse(found: &Metadata) -> io::Result<()> {
     if found.file_type().is_block_device() {
-        return Err(io::Error::other(OnDevice));
+        return Err(io::Error::other(Kept::Device));
     }
-    Ok(())
+    // Nobody has an empty file for storage, which most files of results are at first.
+    if found.len() == 0 {
+        return Ok(());
+    }
+    match uses_of_file(found).into_iter().next() {
+        Some(other) => Err(io::Error::other(Kept::InUse(other))),
+        None => Ok(()),
+    }
 }
 
-/// Whether `error` says that results would have been written over a block device.
-pub fn is_device_in_place_of_results(error: &io::Error) -> bool {
+/// Whether `error` says that results would have been written over a block device or a file in use as one.
+pub fn is_refusal_of_results(error: &io::Error) -> bool {
     error
         .get_ref()
-        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<OnDevice>)
+        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<Kept>)
 }
 
 #[cfg(test)]
@@ -144,10 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn other_errors_are_none_of_a_device() {
+    fn other_errors_are_no_refusals() {
         let folder = tempfile::tempdir().unwrap();
         let error = open_results(folder.path(), Begin::Emptied).unwrap_err();
-        assert!(!is_device_in_place_of_results(&error), "{error}");
-        assert!(is_device_in_place_of_results(&io::Error::other(OnDevice)));
+        assert!(!is_refusal_of_results(&error), "{error}");
+        assert!(is_refusal_of_results(&io::Error::other(Kept::Device)));
     }
 }

@@ -28,6 +28,8 @@ pub struct Screen<'a> {
     console: &'a dyn Console,
     terminal: bool,
     open_line: usize,
+    /// When the line may be drawn over for a second of virtual time.
+    next: Nanos,
     live: Option<Live>,
 }
 
@@ -40,6 +42,7 @@ impl<'a> Screen<'a> {
             console,
             terminal: console.is_terminal(),
             open_line: 0,
+            next: Nanos::ZERO,
             live: None,
         }
     }
@@ -65,6 +68,16 @@ impl<'a> Screen<'a> {
             live.close(self.console);
         }
         self.close_line();
+    }
+
+    /// Whether a second of virtual time is shown: as often as a panel is drawn, and in a pipe never.
+    fn is_due(&mut self) -> bool {
+        let now = Clock::now();
+        let is_due = self.terminal && now >= self.next;
+        if is_due {
+            self.next = now + FRAME;
+        }
+        is_due
     }
 
     fn close_line(&mut self) {
@@ -112,7 +125,7 @@ impl EventSink for Screen<'_> {
             return;
         }
         let is_second = matches!(event, Event::Interval { .. });
-        if self.show == Show::VirtualProgress && !self.terminal && is_second {
+        if self.show == Show::VirtualProgress && is_second && !self.is_due() {
             return;
         }
         // A window may be resized while the run goes. Its last column stays free: some terminals wrap there.
@@ -160,7 +173,72 @@ impl EventSink for Fan<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use fathom_record::{IntervalStats, Phase, SetStats};
+
     use super::*;
+
+    /// A terminal that has no room for a panel; how often something was drawn on it.
+    #[derive(Debug, Default)]
+    struct Small {
+        drawn: AtomicU64,
+    }
+
+    impl Console for Small {
+        fn print(&self, _: &str) {}
+
+        fn tell(&self, _: &str) {}
+
+        fn draw(&self, _: &str) {
+            self.drawn.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn is_terminal(&self) -> bool {
+            true
+        }
+
+        fn columns(&self) -> Option<usize> {
+            Some(39)
+        }
+
+        fn size(&self) -> Option<(usize, usize)> {
+            Some((40, 5))
+        }
+
+        fn is_in_foreground(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn seconds_of_virtual_time_are_drawn_ten_times_a_second_at_most() {
+        const SECONDS: u64 = 10_000;
+        let drawn = |show| {
+            let console = Small::default();
+            let mut screen = Screen::new(show, &console);
+            let began = Clock::now();
+            for second in 1..=SECONDS {
+                let interval = IntervalStats {
+                    at: Nanos::from_secs(second),
+                    length: Nanos::from_secs(1),
+                    directions: [None, None, None],
+                    set: SetStats::default(),
+                };
+                screen.event(&Event::Interval {
+                    index: 0,
+                    phase: Phase::Measure,
+                    interval: &interval,
+                });
+            }
+            let passed = Clock::now().saturating_sub(began);
+            let frames = passed.get() / FRAME.get() + 1;
+            (console.drawn.load(Ordering::Relaxed), frames)
+        };
+        let (count, frames) = drawn(Show::VirtualProgress);
+        assert!((1..=frames).contains(&count), "{count} of {frames}");
+        assert_eq!(drawn(Show::Progress).0, SECONDS);
+    }
 
     /// Ends the stage when it has been asked so many times.
     struct Counting {

@@ -180,18 +180,6 @@ pub(crate) fn all_devices() -> Vec<BlockDevice> {
         .collect()
 }
 
-/// Every loop device with a file behind it: its kernel name and that file.
-pub(crate) fn loop_backing_files() -> Vec<(String, PathBuf)> {
-    let devices = names_in(&told_at("/sys/block")).into_iter();
-    devices
-        .filter_map(|name| {
-            let text = fs::read_to_string(told_at(&format!("/sys/block/{name}/loop/backing_file")))
-                .ok()?;
-            Some((name, PathBuf::from(text.trim_end_matches('\n'))))
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

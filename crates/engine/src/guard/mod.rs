@@ -5,7 +5,11 @@
 //! server is asked for by its URI. A guard descriptor
 //! opened with `O_EXCL` is then kept for the whole run, so that nothing can begin to use the device meanwhile.
 //!
-//! Results, which is all that a run writes beside its I/O, go to no block device at all ([`refuse_results`]).
+//! A regular file that is the storage of something else (an active swap file, the file of a loop device that is attached, be it
+//! used or not, the image that a file system is mounted from) is neither written to nor removed: it is freed first.
+//!
+//! Results, which is all that a run writes beside its I/O, go to no block device and to no such file at all
+//! ([`refuse_results`]).
 //!
 //! What the kernel says of devices also tells which targets are no storage at all ([`memory_under`]).
 //!
@@ -27,7 +31,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use fathom_rawio::{self as rawio, Access, Caching, Durability, OpenHow};
+use fathom_rawio::{self as rawio, Access, Caching, Durability, FileUse, OpenHow};
 
 pub(crate) use device::{BlockDevice, DeviceNumber, all_devices};
 pub(crate) use export::judge_export;
@@ -148,7 +152,7 @@ pub fn means_device(name: &str, path: &Path) -> bool {
 /// Everything that forbids writing to a device, and the file system on it.
 pub(crate) fn findings(device: &BlockDevice) -> (Vec<String>, Option<&'static str>) {
     let mounts = mounts::mounts();
-    let swaps = mounts::swap_areas();
+    let swaps = rawio::active_swap_areas();
     let mut found = in_use(device, "it", &mounts, &swaps);
     let partitions = device.partitions();
     for part in &partitions {
@@ -273,19 +277,35 @@ fn number_of(file: &File) -> io::Result<DeviceNumber> {
     }
 }
 
-/// What forbids writing to the regular file at `path`, whoever made it.
-pub(crate) fn file_in_use(path: &Path) -> Vec<String> {
+/// Why the regular file at `path` may not be written to or removed, whoever made it: it is the storage of something else.
+/// `remedy` is what is said besides how it becomes free.
+pub(crate) fn file_in_use(path: &Path, named: &str, remedy: &str) -> Option<Refusal> {
+    let uses = rawio::uses_of_file(&fs::metadata(path).ok()?);
     let mut found = Vec::new();
-    if mounts::swap_areas()
-        .iter()
-        .any(|area| mounts::is_same_file(area, path))
-    {
-        found.push("it is in use as swap".to_owned());
-    }
-    for (name, backing) in device::loop_backing_files() {
-        if mounts::is_same_file(&backing, path) {
-            found.push(format!("it is the storage of the block device {name}"));
+    for other in &uses {
+        found.push(other.to_string());
+        if let FileUse::LoopDevice(name) = other {
+            found.extend(uses_of_loop_device(name));
         }
+    }
+    let mut remedies: Vec<_> = uses.iter().map(FileUse::remedy).collect();
+    remedies.push(remedy.to_owned());
+    (!uses.is_empty()).then(|| Refusal {
+        path: named.to_owned(),
+        found,
+        remedy: remedies.join("; "),
+    })
+}
+
+/// What uses a loop device and its partitions.
+fn uses_of_loop_device(name: &str) -> Vec<String> {
+    let Ok(device) = BlockDevice::named(name) else {
+        return Vec::new();
+    };
+    let (mounts, swaps) = (mounts::mounts(), rawio::active_swap_areas());
+    let mut found = Vec::new();
+    for part in std::iter::once(&device).chain(&device.partitions()) {
+        found.extend(in_use(part, &part.name, &mounts, &swaps));
     }
     found
 }

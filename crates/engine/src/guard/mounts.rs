@@ -1,13 +1,12 @@
-//! What is mounted, and what is swapped to.
+//! What is mounted.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::device::DeviceNumber;
 use super::kernel::told_at;
 
-/// One mounted file system or swap area, by the device or file that it is on.
+/// One mounted file system, by the device that it is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     /// The device's own number, where the kernel gives it.
@@ -106,27 +105,6 @@ fn is_one_of_several(device: DeviceNumber) -> bool {
             .collect();
         numbers.len() > 1 && numbers.contains(&Some(device))
     })
-}
-
-/// Devices and files that are swapped to (`/proc/swaps`).
-pub(crate) fn swap_areas() -> Vec<PathBuf> {
-    let text = fs::read_to_string("/proc/swaps").unwrap_or_default();
-    let first_words = text
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split(' ').next());
-    first_words
-        .filter_map(|word| word.split('\t').next())
-        .map(|path| PathBuf::from(unescape(path)))
-        .collect()
-}
-
-/// Whether two paths lead to the same file.
-pub(crate) fn is_same_file(left: &Path, right: &Path) -> bool {
-    match (fs::metadata(left), fs::metadata(right)) {
-        (Ok(left), Ok(right)) => (left.dev(), left.ino()) == (right.dev(), right.ino()),
-        _ => false,
-    }
 }
 
 /// Resolves `\040` and its like.

@@ -1,14 +1,14 @@
 //! What a run writes beside its I/O: traces, states, saved data, output of commands, and what a caller adds.
 //!
-//! None of it may go to a block device, whatever `--destroy-data` says: that allows the I/O of jobs, and a name that is
-//! mistyped is asked for by nobody. All of it is looked at before the run begins, and again by the handle when it is opened
-//! ([`fathom_rawio::open_results`]).
+//! None of it may go to a block device, nor to a file that is the storage of something else, whatever `--destroy-data` says:
+//! that allows the I/O of jobs, and a name that is mistyped is asked for by nobody. All of it is looked at before the run
+//! begins, and again by the handle when it is opened ([`fathom_rawio::open_results`]).
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use fathom_rawio::{is_device_in_place_of_results, look_for_results};
+use fathom_rawio::{is_refusal_of_results, look_for_results};
 use fathom_workload::{Job, Workload};
 
 use crate::shell::{self, When};
@@ -25,7 +25,7 @@ fn refusal(path: &str, found: &io::Error) -> Refusal {
     Refusal {
         path: path.to_owned(),
         found: vec![found.to_string()],
-        remedy: "name a file in its place; `--destroy-data` allows the I/O of jobs alone"
+        remedy: "name another file in its place; `--destroy-data` allows the I/O of jobs alone"
             .to_owned(),
     }
 }
@@ -33,7 +33,7 @@ fn refusal(path: &str, found: &io::Error) -> Refusal {
 /// Refuses each of `paths` that results must not be written to: what a caller writes beside what the workload says.
 ///
 /// # Errors
-/// [`EngineError::Refused`]: block devices, all at once.
+/// [`EngineError::Refused`]: block devices and files in use as such, all at once.
 pub fn refuse_results<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
 ) -> Result<(), EngineError> {
@@ -50,7 +50,7 @@ pub fn refuse_results<P: AsRef<Path>>(
 
 /// Why results are not at `path`: a refusal of the guard's, or what the system said while `action` was tried.
 pub(crate) fn unwritten(path: &str, action: &'static str, error: io::Error) -> EngineError {
-    if is_device_in_place_of_results(&error) {
+    if is_refusal_of_results(&error) {
         return EngineError::Refused(vec![refusal(path, &error)]);
     }
     EngineError::target(path, action, error)

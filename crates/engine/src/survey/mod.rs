@@ -211,13 +211,7 @@ fn file_at(path: &str, found: &Metadata) -> (TargetKind, Writing) {
         size,
         without_data: extents,
     };
-    let in_use = file_in_use(place);
-    if !in_use.is_empty() {
-        let refusal = Refusal {
-            path: path.to_owned(),
-            found: in_use,
-            remedy: "free it first".to_owned(),
-        };
+    if let Some(refusal) = file_in_use(place, path, "nothing was written") {
         return (kind, Writing::Refused(refusal));
     }
     let writing = match file {

@@ -167,6 +167,9 @@ pub(super) fn text(text: &str, name: &str) -> Result<Format, Box<Diagnostic>> {
             Diagnostic::error(format!("`{name}`: {what}")).hint(hint),
         ))
     };
+    if let Some((_, what, hint)) = OTHER_TEXTS.iter().find(|(is_it, ..)| is_it(&head)) {
+        return refuse(what, hint);
+    }
     if first.starts_with("disk-") {
         return refuse(
             "it is vmstat's table of disks, which bears no times",
@@ -194,6 +197,55 @@ pub(super) fn text(text: &str, name: &str) -> Result<Format, Box<Diagnostic>> {
     }
     let hint = "PerfMon's CSV, iostat's text and JSON, sadf's JSON and lines, Azure Monitor's JSON, vmstat's text, dumps of /proc/diskstats, blktrace's files and fio's logs are; name one of them with `--format`";
     refuse("its format is none of those that are read", hint)
+}
+
+/// Whether a text that begins with these lines is one, what that is, and what to do.
+type OtherText = (fn(&[&str]) -> bool, &'static str, &'static str);
+
+/// Texts of tools whose other outputs are read.
+const OTHER_TEXTS: [OtherText; 5] = [
+    (
+        |head| head.iter().any(|line| line.starts_with("<sysstat")),
+        "it is XML of sadf",
+        SADF_JSON,
+    ),
+    (
+        |head| head.iter().any(|line| line.starts_with("<svg")),
+        "it is a picture of sadf or of another tool",
+        SADF_JSON,
+    ),
+    (
+        |head| head[0].split('\t').count() == 6 && head[0].contains('%'),
+        "it is sadf's text of a figure a line",
+        SADF_JSON,
+    ),
+    (
+        |head| is_blkparse(head[0]),
+        "it is blkparse's text",
+        "read what blktrace itself wrote: `--from sda.blktrace.*`; without it, `blkparse -d FILE` of the same trace",
+    ),
+    (
+        |head| head[0].starts_with("# Device") || head[0].starts_with("Time,\""),
+        "it is text of PCP (pcp-iostat, pmrep)",
+        "log with `iostat -x -t`, or dumps of /proc/diskstats",
+    ),
+];
+
+const SADF_JSON: &str = "write it from sar's file: `sadf -j FILE -- -d -u -r > FILE.json`";
+
+/// `8,0  1  1  0.000000000  1234  Q  R 2048 + 8 [fio]`
+fn is_blkparse(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [device, processor, sequence, time, process, action, ..] = words[..] else {
+        return false;
+    };
+    let is_number = |word: &str| word.parse::<u64>().is_ok();
+    device
+        .split_once(',')
+        .is_some_and(|(major, minor)| is_number(major) && is_number(minor))
+        && [processor, sequence, process].into_iter().all(is_number)
+        && time.parse::<f64>().is_ok()
+        && (1..=2).contains(&action.len())
 }
 
 fn is_diskstats(line: &str) -> bool {

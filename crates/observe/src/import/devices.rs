@@ -1,4 +1,6 @@
 //! Which of a source's devices count: those named, otherwise disks, the lowest layer once.
+//!
+//! A name that begins with a blank is that of a group, as iostat writes the sums of its option `-g` below their disks.
 
 use fathom_diagnostics::{Diagnostic, nearest};
 
@@ -10,6 +12,7 @@ pub(super) fn choose(
     wanted: &[String],
     doubts: &mut Vec<String>,
 ) -> Result<(), Box<Diagnostic>> {
+    leave_groups(devices, wanted, doubts);
     let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
     if !wanted.is_empty() {
         let plain = |name: &str| name.trim_start_matches("/dev/").to_owned();
@@ -42,6 +45,30 @@ pub(super) fn choose(
     Ok(())
 }
 
+/// Leaves groups out whose disks are there by themselves, unless they are named; those that stay lose their mark.
+fn leave_groups(devices: &mut Vec<Device>, wanted: &[String], doubts: &mut Vec<String>) {
+    let is_group = |device: &Device| device.name.starts_with(' ');
+    if devices.iter().any(|device| !is_group(device)) {
+        let is_left = |device: &Device| {
+            is_group(device) && !wanted.iter().any(|name| name == device.name.trim())
+        };
+        let left: Vec<String> = (devices.iter())
+            .filter(|device| is_left(device))
+            .map(|device| device.name.trim().to_owned())
+            .collect();
+        devices.retain(|device| !is_left(device));
+        if !left.is_empty() && wanted.is_empty() {
+            doubts.push(format!(
+                "left out are {}: groups (`iostat -g`), whose disks are there by themselves; name one with `--device` to have it",
+                list(&left)
+            ));
+        }
+    }
+    for device in devices {
+        device.name = device.name.trim().to_owned();
+    }
+}
+
 /// Names in quotes, the first of many.
 pub(super) fn list(names: &[String]) -> String {
     const SHOWN: usize = 12;
@@ -71,6 +98,10 @@ fn above(name: &str, names: &[String]) -> bool {
     {
         return true;
     }
+    // Volumes under names of their own (`iostat -N`, `sadf` with persistent names) beside disks under those of the kernel.
+    if !is_kernels(name) && names.iter().any(|name| is_kernels(name)) {
+        return true;
+    }
     let whole = name.trim_end_matches(|one: char| one.is_ascii_digit());
     if whole.len() == name.len() || whole.is_empty() {
         return false;
@@ -80,6 +111,26 @@ fn above(name: &str, names: &[String]) -> bool {
         _ => whole,
     };
     names.iter().any(|other| other == parent)
+}
+
+/// Whether the kernel names disks, which lie on no others, in this way.
+fn is_kernels(name: &str) -> bool {
+    const LETTERED: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "scini"];
+    const NUMBERED: [&str; 9] = [
+        "nvme", "mmcblk", "pmem", "rbd", "nbd", "ublkb", "rsxx", "rssd", "skd",
+    ];
+    let rest = |stem: &&str| name.strip_prefix(stem).filter(|rest| !rest.is_empty());
+    let lettered = LETTERED.iter().filter_map(rest).any(|rest| {
+        let letters = rest.trim_end_matches(|one: char| one.is_ascii_digit());
+        (1..=4).contains(&letters.len()) && letters.bytes().all(|byte| byte.is_ascii_lowercase())
+    });
+    let numbered = NUMBERED.iter().filter_map(rest).any(|rest| {
+        rest.starts_with(|one: char| one.is_ascii_digit())
+            && rest
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    });
+    lettered || numbered
 }
 
 #[cfg(test)]
@@ -121,5 +172,22 @@ mod tests {
         check(&["dm-0", "dm-1"], &[], &["dm-0", "dm-1"]);
         check(&["sda", "loop0"], &["/dev/loop0"], &["loop0"]);
         check(&["0 C:", "1 D:"], &[], &["0 C:", "1 D:"]);
+        check(&["sda", "vg0-root", "cryptswap"], &[], &["sda"]);
+        check(&["vg0-root", "mpatha"], &[], &["vg0-root", "mpatha"]);
+        check(&["sda", "vg0-root"], &["vg0-root"], &["vg0-root"]);
+        check(
+            &["dasda", "scinib", "nvme0n1"],
+            &[],
+            &["dasda", "scinib", "nvme0n1"],
+        );
+    }
+
+    #[test]
+    fn groups_count_where_their_disks_do_not() {
+        check(&["sda", "sdb", " all"], &[], &["sda", "sdb"]);
+        check(&[" all"], &[], &["all"]);
+        check(&["sda", "sdb", " all"], &["all"], &["all"]);
+        check(&["sda", "sdb", " all"], &["sda"], &["sda"]);
+        check(&["sda", " sda"], &[], &["sda"]);
     }
 }

@@ -56,7 +56,8 @@ pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagno
 enum Table {
     None,
     Processors(Vec<String>),
-    Disks(Vec<String>),
+    /// And how far its titles are indented: the names of groups are further.
+    Disks(Vec<String>, usize),
 }
 
 struct Reader<'a> {
@@ -99,7 +100,7 @@ impl Reader<'_> {
             }
             self.open = false;
             let columns = trimmed.split_whitespace().skip(1).map(str::to_owned);
-            self.table = Table::Disks(columns.collect());
+            self.table = Table::Disks(columns.collect(), indent(line));
         } else {
             return self.row(line, trimmed);
         }
@@ -156,9 +157,9 @@ impl Reader<'_> {
                         self.keep(line, |collector| collector.machine(sample))
                     })
             }
-            Table::Disks(columns) => {
-                let read = self.disk(line, trimmed, &columns);
-                self.table = Table::Disks(columns);
+            Table::Disks(columns, titles) => {
+                let read = self.disk(line, trimmed, &columns, titles);
+                self.table = Table::Disks(columns, titles);
                 read
             }
         }
@@ -169,9 +170,15 @@ impl Reader<'_> {
         line: &Line<'_>,
         trimmed: &str,
         columns: &[String],
+        titles: usize,
     ) -> Result<(), Diagnostics> {
         let mut words = trimmed.split_whitespace();
         let name = words.next().unwrap_or_default();
+        let name = if indent(line) > titles {
+            format!(" {name}")
+        } else {
+            name.to_owned()
+        };
         let figures: Vec<&str> = words.collect();
         let Some(values) = self.figures(line, columns, &figures) else {
             return Ok(());
@@ -194,7 +201,7 @@ impl Reader<'_> {
             self.complaints.push(line.error("", message).hint(hint));
             return Ok(());
         };
-        self.keep(line, |collector| collector.sample(name, &sample))
+        self.keep(line, |collector| collector.sample(&name, &sample))
     }
 
     fn keep(
@@ -310,6 +317,11 @@ impl Reader<'_> {
             zone: self.dates.zone(),
         })
     }
+}
+
+/// Blanks before a line's first word.
+fn indent(line: &Line<'_>) -> usize {
+    line.text.len() - line.text.trim_start().len()
 }
 
 /// Whether the last figure of a row has fewer decimals than the others.

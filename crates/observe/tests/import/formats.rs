@@ -185,6 +185,57 @@ fn without_a_device_named_the_disks_count() {
     says(&observation, "left out are `loop0`");
 }
 
+/// The sums of iostat's option `-g` stand below their disks, further to the right.
+#[test]
+fn groups_of_iostat_are_not_counted_beside_their_disks() {
+    let with_groups = |name: &str| {
+        let text = std::fs::read_to_string(sample(name)).unwrap();
+        let mut out = String::new();
+        for line in text.lines() {
+            out.push_str(line);
+            out.push('\n');
+            if let Some(figures) = line.strip_prefix("vda") {
+                let _ = writeln!(out, " all{figures}");
+            }
+        }
+        out
+    };
+    let text = with_groups("iostat.txt");
+    let plain = read(&["iostat.txt"], &Options::default());
+    let grouped = read_text(&text, &Options::default());
+    let told = |observation: &Observation| format!("{:?}", observation.devices[0].samples);
+    assert_eq!(grouped.devices.len(), 1);
+    assert_eq!(told(&grouped), told(&plain));
+    says(&grouped, "left out are `all`: groups");
+    let group = read_text(&text, &only(&["all"]));
+    assert_eq!(group.devices[0].name, "all");
+    assert_eq!(told(&group), told(&plain));
+    let json = std::fs::read_to_string(sample("iostat.json")).unwrap();
+    let json = json.replace("\"loop0\"", "\" all\"");
+    let grouped = read_text(&json, &Options::default());
+    assert_eq!(grouped.devices.len(), 1);
+    assert_eq!(grouped.devices[0].name, "vda");
+    says(&grouped, "left out are `all`: groups");
+    // Without the disks, the group is what there is.
+    let text: String = (text.lines())
+        .filter(|line| !line.starts_with("vda") && !line.starts_with("loop"))
+        .fold(String::new(), |text, line| text + line + "\n");
+    let alone = read_text(&text, &Options::default());
+    assert_eq!(alone.devices[0].name, "all");
+    assert_eq!(told(&alone), told(&plain));
+}
+
+/// Names of `iostat -N`, which do not tell that a volume lies on the disks beside it.
+#[test]
+fn volumes_under_names_of_their_own_are_not_counted_beside_disks() {
+    let text = std::fs::read_to_string(sample("iostat.txt")).unwrap();
+    let text = text.replace("loop0", "vg0-root");
+    let observation = read_text(&text, &Options::default());
+    assert_eq!(observation.devices.len(), 1);
+    assert_eq!(observation.devices[0].name, "vda");
+    says(&observation, "left out are `vg0-root`");
+}
+
 #[test]
 fn sadf_in_all_its_forms() {
     let json = read(&["sadf.json"], &only(&["loop0"]));

@@ -40,6 +40,40 @@ fn what_is_not_read_is_told_how_to_convert() {
         &["none of those that are read", "--format"],
     );
     check(b"disk- ----reads----\n", "a", &["vmstat's table of disks"]);
+    for (text, what, hint) in [
+        (
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sysstat\nxmlns=\"x\">\n",
+            "XML of sadf",
+            "sadf -j FILE",
+        ),
+        (
+            "<?xml version=\"1.0\"?>\n<svg width=\"1060\">\n",
+            "a picture of sadf",
+            "sadf -j FILE",
+        ),
+        (
+            "db1\t1\t2026-11-30 06:28:17 UTC\tall\t%user\t85.57\n",
+            "sadf's text of a figure a line",
+            "sadf -j FILE",
+        ),
+        (
+            "  8,0    1        1     0.000000000  1234  Q   R 2048 + 8 [fio]\n",
+            "blkparse's text",
+            "sda.blktrace.*",
+        ),
+        (
+            "# Device      rrqm/s wrqm/s   r/s\nsda 0 0 1\n",
+            "text of PCP",
+            "iostat -x -t",
+        ),
+        (
+            "Time,\"disk.dev.read-sda\"\n2026-11-30 06:00:00,1.0\n",
+            "text of PCP",
+            "iostat -x -t",
+        ),
+    ] {
+        check(text.as_bytes(), "a", &[what, hint]);
+    }
     check(b"\xff\x00\xfe", "a", &["--encoding"]);
     let missing = import::read_files(&[PathBuf::from("/nowhere/log")], &Options::default());
     assert!(missing.unwrap_err().to_string().contains("/nowhere/log"));
@@ -225,6 +259,26 @@ fn counters_that_wrap_or_go_back() {
     says(&observation, "passed 2^32");
     let samples = &device(&observation, "sda").samples;
     assert_eq!(samples[0].reads.unwrap().time, Some(Nanos::from_millis(10)));
+    // Counts of machines of 32 bits, of which only that of sectors passes it.
+    let sectors = |second: u32, reads: u64| {
+        let sectors = reads * 16 % (1 << 32);
+        format!("179533099{second}.5\n 8 0 sda {reads} 0 {sectors} {reads} 0 0 0 0 0 0 0\n")
+    };
+    let full = (1 << 28) - 5;
+    let wrap = [
+        sectors(1, full),
+        sectors(2, full + 10),
+        sectors(3, full + 20),
+    ]
+    .concat();
+    let observation = read_text(&wrap, &Options::default());
+    says(&observation, "passed 2^32");
+    let reads = device(&observation, "sda").samples[0].reads.unwrap();
+    assert_eq!((reads.count, reads.bytes), (10.0, Some(81_920.0)));
+    // A device that began anew is none of them.
+    let anew = [sectors(1, full), sectors(2, 10), sectors(3, 20)].concat();
+    let observation = read_text(&anew, &Options::default());
+    says(&observation, "counters of `sda` went back");
     let back = [dump(1, 100, 100), dump(2, 5, 5), dump(3, 15, 15)].concat();
     let observation = read_text(&back, &Options::default());
     says(&observation, "counters of `sda` went back");

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use fathom_dialects::fio::{FioInput, JobLogs, LogFile, LogLines};
-use fathom_rawio::{Begin, is_device_in_place_of_results, open_results};
+use fathom_rawio::{Begin, is_refusal_of_results, open_results};
 use fathom_record::LogChunk;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -104,7 +104,7 @@ impl<'a> Logs<'a> {
 pub fn unwritten(path: &str, error: &std::io::Error) -> String {
     let hint = match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => "make its directory, or name another",
-        _ if is_device_in_place_of_results(error) => "name a file in its place",
+        _ if is_refusal_of_results(error) => "name another file in its place",
         _ => "free space, or name another file",
     };
     format!("the log `{path}` cannot be written: {error}\n  hint: {hint}")

@@ -10,24 +10,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_dialects::fio::Trigger;
 use fathom_engine::StopFlag;
-use fathom_rawio::{Clock, sleep_until};
+use fathom_rawio::{Clock, sleep_until, uses_of_file};
 use fathom_session::{Code, Console, Failure};
 use fathom_units::Nanos;
 
 /// How soon a file is seen, as in fio.
 const LOOK_EVERY: Nanos = Nanos::from_millis(10);
 
-/// The trigger, where no device stands in place of the file that it waits for: that is removed once it is seen.
+/// The trigger, where neither a device nor the storage of something else stands in place of the file that it waits for: that is
+/// removed once it is seen.
 ///
 /// # Errors
-/// [`Code::Refused`]: a device is there.
+/// [`Code::Refused`]: one of these is there.
 pub fn usable(trigger: &Trigger) -> Result<&Trigger, Failure> {
     let file = trigger.file.as_deref().map(Path::new);
-    match file.filter(|path| is_device(path)) {
+    match file.and_then(|path| Some((path, kept(path)?))) {
         None => Ok(trigger),
-        Some(path) => {
+        Some((path, kept)) => {
             let message = format!(
-                "`--trigger-file={}` is refused: a device is there, and the file is removed once it is seen",
+                "`--trigger-file={}` is refused: {kept}, and the file is removed once it is seen",
                 path.display()
             );
             let hint = "name a file that is not there yet; making it ends the jobs";
@@ -36,12 +37,15 @@ pub fn usable(trigger: &Trigger) -> Result<&Trigger, Failure> {
     }
 }
 
-/// Whether removing what stands at `path` would remove a device node; a link to one goes alone.
-fn is_device(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| {
-        let kind = found.file_type();
-        kind.is_block_device() || kind.is_char_device()
-    })
+/// What at `path` is not removed, a device node or the storage of something else; a link to one goes alone.
+fn kept(path: &Path) -> Option<String> {
+    let found = path.symlink_metadata().ok()?;
+    let kind = found.file_type();
+    if kind.is_block_device() || kind.is_char_device() {
+        return Some("it is a device".to_owned());
+    }
+    let used = uses_of_file(&found).into_iter().next();
+    used.map(|used| used.to_string())
 }
 
 /// Does `work`, and meanwhile looks out for what `trigger` waits for, which ends it by `stop`. Returns what `work` did, and
@@ -82,11 +86,8 @@ fn is_pulled(trigger: &Trigger, began: Nanos, console: &dyn Console) -> bool {
         && path.exists()
     {
         // One that was made meanwhile is as good a sign.
-        if is_device(path) {
-            console.tell(&format!(
-                "fio: {} is a device, and is not removed",
-                path.display()
-            ));
+        if let Some(kept) = kept(path) {
+            console.tell(&format!("fio: {} is not removed: {kept}", path.display()));
         } else if let Err(error) = std::fs::remove_file(path) {
             console.tell(&format!(
                 "fio: failed to unlink {}: {error}",

@@ -1,0 +1,267 @@
+//! Regular files that this machine uses as storage of something else: swap areas, loop devices, mounted images.
+//!
+//! To write to such a file is to write behind the back of what uses it. The kernel keeps others out of an active swap file; it
+//! does nothing of the kind for the file of a loop device.
+//!
+//! Files are told apart by device and inode, as the kernel has them: whatever name leads to a file, and whether the name that
+//! it was attached by is still there. A loop device that this user may not look at is known by that name alone.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::file::{OpenHow, open};
+
+/// `LOOP_GET_STATUS64` of `linux/loop.h`.
+const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
+/// `LOOP_MAJOR` of `linux/major.h`.
+const LOOP_MAJOR: libc::c_uint = 7;
+/// What the kernel adds to the name of a file that was removed.
+const DELETED: &str = " (deleted)";
+
+/// What a regular file is the storage of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileUse {
+    /// The kernel swaps to it.
+    Swap,
+    /// The loop device of this kernel name is attached to it.
+    LoopDevice(String),
+    /// A file system is mounted from it at this place, without a block device between, as FUSE and EROFS do.
+    Mount(PathBuf),
+}
+
+impl fmt::Display for FileUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Swap => f.write_str("it is in use as swap"),
+            Self::LoopDevice(name) => write!(f, "it is the storage of the block device {name}"),
+            Self::Mount(place) => write!(f, "it is mounted at {}", place.display()),
+        }
+    }
+}
+
+impl FileUse {
+    /// How a file of this use becomes free.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::Swap => "`swapoff` frees it".to_owned(),
+            Self::LoopDevice(name) => format!(
+                "`losetup --detach /dev/{name}` frees it, once nothing uses that device (`lsblk /dev/{name}` shows what does)"
+            ),
+            Self::Mount(place) => format!("`umount {}` frees it", place.display()),
+        }
+    }
+}
+
+/// What the file of this metadata is the storage of; nothing where it is no regular file.
+pub fn uses_of_file(found: &Metadata) -> Vec<FileUse> {
+    if !found.is_file() {
+        return Vec::new();
+    }
+    let file = FileId::of(found);
+    let told = |path: &str| fs::read(path).unwrap_or_default();
+    let mut uses = Vec::new();
+    if swap_areas(&told("/proc/swaps"))
+        .iter()
+        .any(|area| file.is_at(area))
+    {
+        uses.push(FileUse::Swap);
+    }
+    uses.extend(loop_devices_of(file).into_iter().map(FileUse::LoopDevice));
+    let mounts = mounts(&told("/proc/self/mountinfo"));
+    let from_it = mounts
+        .into_iter()
+        .filter(|(source, _)| file.is_at(source))
+        .map(|(_, place)| FileUse::Mount(place));
+    uses.extend(from_it);
+    uses
+}
+
+/// Devices and files that the kernel swaps to: the active ones of `/proc/swaps`.
+pub fn active_swap_areas() -> Vec<PathBuf> {
+    swap_areas(&fs::read("/proc/swaps").unwrap_or_default())
+}
+
+/// Device and inode of a file, packed as `st_dev` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    fn of(found: &Metadata) -> Self {
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+        }
+    }
+
+    fn is_at(self, path: &Path) -> bool {
+        path.is_absolute() && fs::metadata(path).is_ok_and(|found| Self::of(&found) == self)
+    }
+}
+
+/// Paths of a table such as `/proc/swaps` has (`proc_swaps(5)`): a line of titles, then lines that begin with a path.
+fn swap_areas(table: &[u8]) -> Vec<PathBuf> {
+    let lines = table.split(|byte| *byte == b'\n').skip(1);
+    let paths = lines.filter_map(|line| line.split(|byte| matches!(byte, b' ' | b'\t')).next());
+    let paths = paths.filter(|path| !path.is_empty());
+    paths.map(unescaped).collect()
+}
+
+/// What was mounted, where that is told by a whole path, and where; format: `proc_pid_mountinfo(5)`.
+fn mounts(table: &[u8]) -> Vec<(PathBuf, PathBuf)> {
+    let lines = table.split(|byte| *byte == b'\n');
+    lines
+        .filter_map(|line| {
+            let mut fields = line.split(|byte| *byte == b' ');
+            let place = fields.nth(4)?;
+            let mut after = fields.skip_while(|field| *field != b"-").skip(2);
+            let source = after.next().filter(|source| source.starts_with(b"/"))?;
+            Some((unescaped(source), unescaped(place)))
+        })
+        .collect()
+}
+
+/// Resolves `\040` and its like.
+fn unescaped(text: &[u8]) -> PathBuf {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..3).filter(|_| *first == b'\\');
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            out.push(byte);
+            rest = &after[3..];
+        } else {
+            out.push(*first);
+            rest = after;
+        }
+    }
+    PathBuf::from(OsString::from_vec(out))
+}
+
+/// Kernel names of the loop devices that are attached to a file.
+fn loop_devices_of(file: FileId) -> Vec<String> {
+    let entries = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut found: Vec<String> = names
+        .filter(|name| name.starts_with("loop"))
+        .filter(|name| is_attached_to(name, file))
+        .collect();
+    found.sort();
+    found
+}
+
+fn is_attached_to(name: &str, file: FileId) -> bool {
+    let Ok(backing) = fs::read(format!("/sys/block/{name}/loop/backing_file")) else {
+        return false;
+    };
+    match status_of(name) {
+        Ok(attached) => attached == file,
+        Err(_) => file.is_at(&backing_path(backing)),
+    }
+}
+
+/// The path of `backing_file`, whose file may have been removed since.
+fn backing_path(mut told: Vec<u8>) -> PathBuf {
+    told.truncate(told.strip_suffix(b"\n").map_or(told.len(), <[u8]>::len));
+    told.truncate(
+        told.strip_suffix(DELETED.as_bytes())
+            .map_or(told.len(), <[u8]>::len),
+    );
+    PathBuf::from(OsString::from_vec(told))
+}
+
+/// `struct loop_info64` of `linux/loop.h`, of whose 232 bytes two numbers matter.
+#[repr(C)]
+struct LoopStatus {
+    device: u64,
+    inode: u64,
+    others: [u64; 27],
+}
+
+/// The file that a loop device is attached to, as the kernel tells who may read the device.
+fn status_of(name: &str) -> io::Result<FileId> {
+    let device: File = open(&Path::new("/dev").join(name), OpenHow::LOOK)?;
+    let found = device.metadata()?;
+    if !found.file_type().is_block_device() || libc::major(found.rdev()) != LOOP_MAJOR {
+        return Err(io::Error::other("it is no loop device"));
+    }
+    let mut status = LoopStatus {
+        device: 0,
+        inode: 0,
+        others: [0; 27],
+    };
+    // SAFETY: LOOP_GET_STATUS64 writes one structure of that size, and the device is a loop device.
+    let done = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, &raw mut status) };
+    if done < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(FileId {
+        device: status.device,
+        inode: status.inode,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_swaps(table: &str, expected: &[&str]) {
+        let expected: Vec<_> = expected.iter().map(PathBuf::from).collect();
+        assert_eq!(swap_areas(table.as_bytes()), expected);
+    }
+
+    #[test]
+    fn active_swap_areas_are_read() {
+        const TITLES: &str = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n";
+        check_swaps("", &[]);
+        check_swaps(TITLES, &[]);
+        let partition = "/dev/vda2                               partition\t4190204\t\t0\t\t-2\n";
+        let file = "/var/my\\040swap\\011\\134                     file\t\t4092\t\t0\t\t-3\n";
+        let both = format!("{TITLES}{partition}{file}");
+        check_swaps(&both, &["/dev/vda2", "/var/my swap\t\\"]);
+        check_swaps(&format!("{TITLES}/swap\tfile\t4092\t0\t-2"), &["/swap"]);
+    }
+
+    #[test]
+    fn mounts_of_whole_paths_are_read() {
+        let table = b"22 28 0:21 / /proc rw,nosuid shared:12 - proc proc rw\n\
+            36 35 98:1 /mnt1 /mnt/my\\040disk rw,noatime master:1 shared:2 - fuse.fuse2fs /srv/an\\040image rw\n\
+            37 35 0:50 / /mnt/b rw - ext4 /dev/vdb rw\nnonsense\n";
+        let found = mounts(table);
+        let expected = [("/srv/an image", "/mnt/my disk"), ("/dev/vdb", "/mnt/b")];
+        let expected = expected.map(|(source, place)| (source.into(), place.into()));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_file_of_a_loop_device_keeps_its_name_when_it_is_removed() {
+        let path = |told: &str| backing_path(told.as_bytes().to_vec());
+        assert_eq!(path("/srv/image\n"), Path::new("/srv/image"));
+        assert_eq!(path("/srv/image (deleted)\n"), Path::new("/srv/image"));
+        assert_eq!(path("/srv/two\nlines\n"), Path::new("/srv/two\nlines"));
+    }
+
+    #[test]
+    fn the_status_of_a_loop_device_has_the_size_that_the_kernel_writes() {
+        assert_eq!(size_of::<LoopStatus>(), 232);
+    }
+
+    #[test]
+    fn a_file_of_ones_own_is_used_by_nothing() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let found = fs::metadata(file.path()).unwrap();
+        assert_eq!(uses_of_file(&found), []);
+        let folder = fs::metadata(std::env::temp_dir()).unwrap();
+        assert_eq!(uses_of_file(&folder), []);
+    }
+}
