@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use fathom_rawio::Clock;
 use fathom_units::Nanos;
-use support::{expect_code, system};
+use support::{expect_code, system, until};
 
 const DESIGN: &str = r#"
 [[device]]
@@ -85,18 +85,6 @@ fn serve_design(home: &Path, volumes: usize, more: &[&str]) -> (Served, Receiver
         files,
     };
     (served, told)
-}
-
-/// Waits for what comes late: a device that somebody else just looks at is detached when they close it.
-#[track_caller]
-fn until(otherwise: &str, is_so: impl Fn() -> bool) {
-    for _ in 0..600 {
-        if is_so() {
-            return;
-        }
-        std::thread::park_timeout(std::time::Duration::from_millis(100));
-    }
-    panic!("{otherwise} after a minute");
 }
 
 /// A test that failed leaves no server behind.

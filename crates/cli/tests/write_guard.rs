@@ -5,7 +5,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use support::{expect_code, system};
+use support::{expect_code, system, until};
 
 /// A loop device over a file of its own, detached with its value.
 struct LoopDevice {
@@ -161,7 +161,11 @@ fn the_file_of_an_attached_loop_device_is_refused() {
 fn the_file_of_a_detached_loop_device_is_as_any_other() {
     let folder = support::disk_folder();
     let image = LoopDevice::new(folder.path()).image.clone();
-    let job = ON_FILES[0].replace("FILE", image.to_str().unwrap());
+    let path = image.to_str().unwrap();
+    until("the loop device stays", || {
+        system("losetup", &["--associated", path]).is_empty()
+    });
+    let job = ON_FILES[0].replace("FILE", path);
     let job: Vec<&str> = job.split(' ').collect();
     expect_code(folder.path(), &job, 0);
 }

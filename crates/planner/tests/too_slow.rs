@@ -1,7 +1,7 @@
 //! Storage that is too slow for a latency goal by itself, and what a plan says of it.
 
 use fathom_catalog::Catalog;
-use fathom_planner::{Family, Plan, Prove, Proven, Request, plan};
+use fathom_planner::{Family, Plan, Prove, Request, plan};
 use fathom_profile::Profile;
 
 #[track_caller]
@@ -66,21 +66,6 @@ fn a_plan_says_what_can_be_done_about_a_goal() {
     // Of all storage there is, the fastest is named, and none that was not searched.
     let fewer = "ask for smaller I/Os or fewer tried with";
     check_refused("300us", "8KiB", &Family::ALL, &[fewer]);
-}
-
-/// A prediction takes as long as there are calls, of which a large I/O over NFS has several.
-#[test]
-fn predictions_of_large_ios_over_nfs_take_longer() {
-    #[track_caller]
-    fn check(size: &str, seconds: u64) {
-        // Four writes a second: half a million I/Os are proof enough, 126 s of them, which is four calls each at 1 MiB.
-        let figures = format!("iops = 4000\nsize = \"{size}\"\nreads = \"99.9%\"");
-        let plan = planned("", &figures, &[Family::Nfs], Prove::Never);
-        let offer = plan.offers.first().expect("an offer");
-        assert_eq!(offer.proof, Proven::No(seconds), "{plan}");
-    }
-    check("256KiB", 1);
-    check("1MiB", 3);
 }
 
 /// Two calls of 256 KiB at the 250 MiB/s of a volume take longer than the goal, whatever the machine: its limits are not

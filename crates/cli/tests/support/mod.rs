@@ -140,3 +140,15 @@ pub fn system(program: &str, arguments: &[&str]) -> String {
     );
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
+
+/// Waits for what comes late: a device that somebody else just looks at is detached when they close it.
+#[track_caller]
+pub fn until(otherwise: &str, is_so: impl Fn() -> bool) {
+    for _ in 0..600 {
+        if is_so() {
+            return;
+        }
+        std::thread::park_timeout(std::time::Duration::from_millis(100));
+    }
+    panic!("{otherwise} after a minute");
+}
