@@ -2,9 +2,10 @@
 
 mod support;
 
+use std::path::Path;
 use std::process::Command;
 
-use support::{Hosts, PROGRAM, run};
+use support::{Ended, Hosts, PROGRAM, run};
 
 #[test]
 fn without_a_launcher_it_says_how_to_start() {
@@ -70,6 +71,16 @@ fn hosts_with_another_workload_are_named() {
     assert!(own.is_empty() && merged.is_none());
 }
 
+/// Runs `workload` on two hosts, on the second with a `--map` of its own.
+fn run_with_map_on_the_second(hosts: &Hosts, workload: &Path, map: &str) -> Ended {
+    let mut launcher = hosts.launcher(1);
+    launcher.args([PROGRAM, "run"]).arg(workload);
+    launcher
+        .args([":", "-np", "1", PROGRAM, "run", "--map", map])
+        .arg(workload);
+    run(&mut launcher)
+}
+
 #[test]
 fn what_one_host_cannot_do_no_host_begins() {
     let hosts = Hosts::new();
@@ -82,12 +93,7 @@ fn what_one_host_cannot_do_no_host_begins() {
     // Paths may be others on each host: here one has a file that Fathom did not make.
     let foreign = hosts.file("foreign", "what somebody keeps");
     let map = format!("{}/file={}", hosts.path().display(), foreign.display());
-    let mut launcher = hosts.launcher(1);
-    launcher.args([PROGRAM, "run"]).arg(&workload);
-    launcher
-        .args([":", "-np", "1", PROGRAM, "run", "--map", &map])
-        .arg(&workload);
-    let ended = run(&mut launcher);
+    let ended = run_with_map_on_the_second(&hosts, &workload, &map);
     assert_eq!(ended.code, Some(4), "{}", ended.stderr);
     let told = &ended.stderr;
     assert!(told.contains("#2: error: writing to `"), "{told}");
@@ -105,12 +111,7 @@ fn what_a_map_of_a_host_made_is_said_of_it() {
     let hosts = Hosts::new();
     let workload = hosts.workload("w.toml", "300ms");
     let map = format!("{}=E:\\new", hosts.path().display());
-    let mut launcher = hosts.launcher(1);
-    launcher.args([PROGRAM, "run"]).arg(&workload);
-    launcher
-        .args([":", "-np", "1", PROGRAM, "run", "--map", &map])
-        .arg(&workload);
-    let ended = run(&mut launcher);
+    let ended = run_with_map_on_the_second(&hosts, &workload, &map);
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     let told = &ended.stderr;
     assert!(told.contains("#2: error: `E:\\new"), "{told}");
