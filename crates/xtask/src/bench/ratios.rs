@@ -68,6 +68,12 @@ fn judge(goal: Goal, rounds: &[Round], best: Option<usize>) -> Option<Judged> {
             1.0,
         ),
         Goal::OutsideCalls(bound) => ("outside calls, ns an I/O", own(outside), bound, true, 1.0),
+        Goal::OutsideOfFio(bound) => {
+            let each = rounds.iter();
+            let ratios = each.map(|it| outside(&it.ours) / it.theirs.user_ns.max(1e-9));
+            let what = "outside, × fio's user";
+            (what, Spread::of(ratios.collect()), bound, true, 1.0)
+        }
         Goal::Processor(bound) => {
             let all = ratio(|it| it.user_ns + it.system_ns);
             ("processor time, × fio", all, bound, true, 1.0)
