@@ -3,6 +3,7 @@
 //! Complaints about the input come all at once; then what the write guard found, all at once; then what the machine
 //! cannot do; then whether the files fit.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
@@ -10,7 +11,7 @@ use std::path::Path;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_rawio::{
-    self as rawio, Access, Durability, OpenHow, RingUnusable, SLOTS_MAX, probe_uring,
+    self as rawio, Access, Durability, FilesInUse, OpenHow, RingUnusable, SLOTS_MAX, probe_uring,
 };
 use fathom_units::{Bytes, Nanos};
 use fathom_verify::{Intervals, LayoutProblem, Program};
@@ -338,6 +339,7 @@ fn check_streams(workload: &Workload, targets: &Targets, problems: &mut Diagnost
 /// Asks the write guard about everything that would be written to.
 fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String>) -> Vec<Refusal> {
     let mut refusals = Vec::new();
+    let in_use = LazyCell::new(FilesInUse::now);
     for object in &targets.objects {
         let grows = short_size(object).is_some();
         match &object.kind {
@@ -354,13 +356,14 @@ fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String
                 full,
                 existing: Some(existing),
             } if object.written || grows => {
-                refusals.extend(judge_file(object, full, existing.ours, options));
+                refusals.extend(judge_file(object, full, existing.ours, options, &in_use));
             }
             Kind::File { full, .. } if object.afterwards == Afterwards::IsRemoved => {
                 refusals.extend(guard::file_in_use(
                     full,
                     &object.path,
                     "nothing was removed",
+                    &in_use,
                 ));
             }
             Kind::FileSet { anchor, .. } if object.written => {
@@ -369,7 +372,7 @@ fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String
             Kind::Directory {
                 full, exists: true, ..
             } if object.written => {
-                refusals.extend(judge_file(object, full, false, options));
+                refusals.extend(judge_file(object, full, false, options, &in_use));
             }
             _ => {}
         }
@@ -377,9 +380,15 @@ fn guard_objects(targets: &Targets, options: &RunOptions, notes: &mut Vec<String
     refusals
 }
 
-fn judge_file(object: &Object, full: &Path, ours: bool, options: &RunOptions) -> Option<Refusal> {
+fn judge_file(
+    object: &Object,
+    full: &Path,
+    ours: bool,
+    options: &RunOptions,
+    in_use: &FilesInUse,
+) -> Option<Refusal> {
     let path = object.path.clone();
-    let in_use = guard::file_in_use(full, &path, "nothing was written");
+    let in_use = guard::file_in_use(full, &path, "nothing was written", in_use);
     if in_use.is_some() {
         return in_use;
     }

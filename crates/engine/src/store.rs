@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fathom_nbd::client::Offer;
 use fathom_rawio::{self as rawio, Access, Durability, OpenHow};
@@ -14,7 +15,7 @@ use fathom_workload::{Caching, Job, OpenSync};
 
 use crate::exports::{self, Export};
 use crate::fresh::FreshFile;
-use crate::guard::{self, DeviceNumber, HeldDevice};
+use crate::guard::{self, Below, DeviceNumber, HeldDevice};
 use crate::targets::{Kind, Object, Targets, writes};
 use crate::zeroes;
 use crate::{EngineError, StopFlag};
@@ -26,6 +27,8 @@ const PRE_READ_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Store {
     opened: Vec<(String, Opened)>,
+    /// What is below them, as far as it was asked for.
+    below: Mutex<Below>,
 }
 
 #[derive(Debug)]
@@ -52,7 +55,10 @@ impl Store {
         for (number, object) in targets.objects.iter().enumerate() {
             opened.push((object.path.clone(), open_object(object, number, stop)?));
         }
-        Ok(Self { opened })
+        Ok(Self {
+            opened,
+            below: Mutex::default(),
+        })
     }
 
     /// The temporary file that an object is; `None` where it is none.
@@ -163,23 +169,28 @@ impl Store {
 
     /// Kernel name of the whole block device under an object; `None` where there is none.
     pub(crate) fn device_under(&self, object: usize) -> Option<String> {
-        guard::whole_device_under(self.place(object)?).map(|device| device.name)
+        let device = self.below().device(self.place(object)?);
+        device.map(|device| device.name)
     }
 
     /// What of the machine's memory is under an object; `None` where nothing is known to be.
     pub(crate) fn memory_under(&self, object: usize) -> Option<InMemory> {
-        guard::memory_under(self.place(object)?)
+        self.below().memory(self.place(object)?)
     }
 
     /// What below an object makes less of what was written to it; a file system that compresses some files is asked whether it
     /// did, and what is seen comes before what may be.
     pub(crate) fn reducing_under(&self, object: usize) -> Option<Reducing> {
-        let by_kind = || guard::reducing_under(self.place(object)?);
+        let by_kind = || self.below().reducing(self.place(object)?);
         let by_extents = || guard::reducing_file(&self.looked_at(object)?, self.place(object)?);
         match by_kind() {
             Some(seen) if seen.is_seen => Some(seen),
             unseen => by_extents().or(unseen),
         }
+    }
+
+    fn below(&self) -> MutexGuard<'_, Below> {
+        self.below.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where an object stands: itself, or its directory; `None` where it is on no storage.

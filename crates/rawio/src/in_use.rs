@@ -58,28 +58,63 @@ impl FileUse {
     }
 }
 
-/// What the file of this metadata is the storage of; nothing where it is no regular file.
+/// Every file that this machine uses as storage of something else, at one moment.
+#[derive(Debug)]
+pub struct FilesInUse {
+    /// Files, each with what it is the storage of.
+    files: Vec<(FileId, FileUse)>,
+    /// Loop devices of which the name of their file is known alone.
+    by_name: Vec<(PathBuf, FileUse)>,
+}
+
+impl FilesInUse {
+    /// As the kernel tells them. Each mounted source that is a path is looked at: one on a network file system that hangs is
+    /// waited for.
+    pub fn now() -> Self {
+        let told = |path: &str| fs::read(path).unwrap_or_default();
+        let swaps = swap_areas(&told("/proc/swaps")).into_iter();
+        let swaps = swaps.filter_map(|area| Some((FileId::at(&area)?, FileUse::Swap)));
+        let mut files: Vec<_> = swaps.collect();
+        let mut by_name = Vec::new();
+        for name in loop_devices() {
+            let Ok(backing) = fs::read(format!("/sys/block/{name}/loop/backing_file")) else {
+                continue;
+            };
+            match status_of(&name) {
+                Ok(file) => files.push((file, FileUse::LoopDevice(name))),
+                Err(_) => by_name.push((backing_path(backing), FileUse::LoopDevice(name))),
+            }
+        }
+        let mounts = mounts(&told("/proc/self/mountinfo")).into_iter();
+        let mounts = mounts
+            .filter_map(|(source, place)| Some((FileId::at(&source)?, FileUse::Mount(place))));
+        files.extend(mounts);
+        Self { files, by_name }
+    }
+
+    /// What the file of this metadata is the storage of; nothing where it is no regular file.
+    pub fn uses_of(&self, found: &Metadata) -> Vec<FileUse> {
+        if !found.is_file() {
+            return Vec::new();
+        }
+        let file = FileId::of(found);
+        let known = self.files.iter().filter(|(used, _)| *used == file);
+        let named = self
+            .by_name
+            .iter()
+            .filter(|(path, _)| FileId::at(path) == Some(file))
+            .map(|(_, what)| what);
+        known.map(|(_, what)| what).chain(named).cloned().collect()
+    }
+}
+
+/// What the file of this metadata is the storage of by now ([`FilesInUse`]).
 pub fn uses_of_file(found: &Metadata) -> Vec<FileUse> {
-    if !found.is_file() {
-        return Vec::new();
+    if found.is_file() {
+        FilesInUse::now().uses_of(found)
+    } else {
+        Vec::new()
     }
-    let file = FileId::of(found);
-    let told = |path: &str| fs::read(path).unwrap_or_default();
-    let mut uses = Vec::new();
-    if swap_areas(&told("/proc/swaps"))
-        .iter()
-        .any(|area| file.is_at(area))
-    {
-        uses.push(FileUse::Swap);
-    }
-    uses.extend(loop_devices_of(file).into_iter().map(FileUse::LoopDevice));
-    let mounts = mounts(&told("/proc/self/mountinfo"));
-    let from_it = mounts
-        .into_iter()
-        .filter(|(source, _)| file.is_at(source))
-        .map(|(_, place)| FileUse::Mount(place));
-    uses.extend(from_it);
-    uses
 }
 
 /// Devices and files that the kernel swaps to: the active ones of `/proc/swaps`.
@@ -102,8 +137,10 @@ impl FileId {
         }
     }
 
-    fn is_at(self, path: &Path) -> bool {
-        path.is_absolute() && fs::metadata(path).is_ok_and(|found| Self::of(&found) == self)
+    /// Of what stands at a whole path; `None` where nothing does.
+    fn at(path: &Path) -> Option<Self> {
+        let found = path.is_absolute().then(|| fs::metadata(path).ok())?;
+        found.map(|found| Self::of(&found))
     }
 }
 
@@ -147,26 +184,13 @@ fn unescaped(text: &[u8]) -> PathBuf {
     PathBuf::from(OsString::from_vec(out))
 }
 
-/// Kernel names of the loop devices that are attached to a file.
-fn loop_devices_of(file: FileId) -> Vec<String> {
+/// Kernel names of the loop devices.
+fn loop_devices() -> Vec<String> {
     let entries = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut found: Vec<String> = names
-        .filter(|name| name.starts_with("loop"))
-        .filter(|name| is_attached_to(name, file))
-        .collect();
+    let mut found: Vec<String> = names.filter(|name| name.starts_with("loop")).collect();
     found.sort();
     found
-}
-
-fn is_attached_to(name: &str, file: FileId) -> bool {
-    let Ok(backing) = fs::read(format!("/sys/block/{name}/loop/backing_file")) else {
-        return false;
-    };
-    match status_of(name) {
-        Ok(attached) => attached == file,
-        Err(_) => file.is_at(&backing_path(backing)),
-    }
 }
 
 /// The path of `backing_file`, whose file may have been removed since.

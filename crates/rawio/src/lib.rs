@@ -56,7 +56,7 @@ pub use file::{
     drop_cache, free_space, get_attribute, lifetime_number, open, open_nonblocking, open_unnamed,
     raise_open_files_limit, reopen, sector_size, set_attribute, set_lifetime, size_of,
 };
-pub use in_use::{FileUse, active_swap_areas, uses_of_file};
+pub use in_use::{FileUse, FilesInUse, active_swap_areas, uses_of_file};
 pub use inherited::inherited_sockets;
 pub use locked::LockedMemory;
 pub use mapped::{MappedFiles, MappedWrites};

@@ -15,6 +15,7 @@
 //!
 //! Invariants: nothing here writes; there is no way around it but to free the device.
 
+mod below;
 mod device;
 mod export;
 mod firmware_raid;
@@ -31,8 +32,9 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use fathom_rawio::{self as rawio, Access, Caching, Durability, FileUse, OpenHow};
+use fathom_rawio::{self as rawio, Access, Caching, Durability, FileUse, FilesInUse, OpenHow};
 
+pub(crate) use below::Below;
 pub(crate) use device::{BlockDevice, DeviceNumber, all_devices};
 pub(crate) use export::judge_export;
 #[cfg(test)]
@@ -279,8 +281,13 @@ fn number_of(file: &File) -> io::Result<DeviceNumber> {
 
 /// Why the regular file at `path` may not be written to or removed, whoever made it: it is the storage of something else.
 /// `remedy` is what is said besides how it becomes free.
-pub(crate) fn file_in_use(path: &Path, named: &str, remedy: &str) -> Option<Refusal> {
-    let uses = rawio::uses_of_file(&fs::metadata(path).ok()?);
+pub(crate) fn file_in_use(
+    path: &Path,
+    named: &str,
+    remedy: &str,
+    in_use: &FilesInUse,
+) -> Option<Refusal> {
+    let uses = in_use.uses_of(&fs::metadata(path).ok()?);
     let mut found = Vec::new();
     for other in &uses {
         found.push(other.to_string());

@@ -13,7 +13,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use fathom_diagnostics::Diagnostics;
-use fathom_rawio::{self as rawio, Caching, OpenHow};
+use fathom_rawio::{self as rawio, Caching, FilesInUse, OpenHow};
 use fathom_record::InMemory;
 use fathom_units::Bytes;
 use fathom_workload::Place;
@@ -211,7 +211,7 @@ fn file_at(path: &str, found: &Metadata) -> (TargetKind, Writing) {
         size,
         without_data: extents,
     };
-    if let Some(refusal) = file_in_use(place, path, "nothing was written") {
+    if let Some(refusal) = file_in_use(place, path, "nothing was written", &FilesInUse::now()) {
         return (kind, Writing::Refused(refusal));
     }
     let writing = match file {
