@@ -472,3 +472,37 @@ fn certificates_of_an_old_version_are_told() {
     let is_said = told.contains("`./server-cert.pem` is of X.509 version 1 or 2");
     assert!(is_said && told.contains("\n  hint: make it anew"), "{told}");
 }
+
+/// A run of our own on a served volume, through TLS.
+#[test]
+fn runs_write_and_check_what_is_served_through_tls() {
+    let folder = disk_folder();
+    let served = Served::start(folder.path());
+    let uri = served.uri(".");
+    let (probed, _) = expect_code(folder.path(), &["probe", &uri], 0);
+    for part in ["localhost:", "export `ram`", "256 MiB"] {
+        assert!(probed.contains(part), "{probed}");
+    }
+    let asked = format!("--uri={uri}");
+    let allowed = format!("--destroy-data={uri}");
+    let mut words = vec![
+        "run",
+        "--no-record",
+        "fio",
+        "--name=w",
+        "--ioengine=nbd",
+        &asked,
+    ];
+    words.extend(["--rw=randwrite", "--bs=16k", "--size=32m", "--iodepth=16"]);
+    words.push("--verify=crc32c");
+    let (_, told) = expect_code(folder.path(), &words, 4);
+    assert!(told.contains("--destroy-data="), "{told}");
+    words.insert(1, &allowed);
+    expect_code(folder.path(), &words, 0);
+    let plain = format!("nbd://localhost:{}/ram", served.port);
+    let (_, told) = expect_code(folder.path(), &["probe", &plain], 5);
+    assert!(
+        told.contains("it wants TLS") && told.contains("nbds://"),
+        "{told}"
+    );
+}

@@ -33,6 +33,8 @@ pub(crate) struct Order<'a> {
     failure: Mutex<Option<EngineError>>,
     /// Why workers ended by themselves, until it is told.
     failed_alone: Mutex<Vec<EngineError>>,
+    /// What workers that have ended found wrong, until it is told.
+    wrong: Mutex<Vec<String>>,
 }
 
 impl<'a> Order<'a> {
@@ -50,6 +52,7 @@ impl<'a> Order<'a> {
             ends_run: AtomicBool::new(false),
             failure: Mutex::new(None),
             failed_alone: Mutex::new(Vec::new()),
+            wrong: Mutex::new(Vec::new()),
         }
     }
 
@@ -96,6 +99,18 @@ impl<'a> Order<'a> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut failed)
+    }
+
+    /// Keeps what a worker has found wrong in the data that it read.
+    pub(crate) fn found_wrong(&self, lines: Vec<String>) {
+        let wrong = self.wrong.lock();
+        wrong.unwrap_or_else(PoisonError::into_inner).extend(lines);
+    }
+
+    /// What workers have found wrong since this was last asked.
+    pub(crate) fn take_wrong(&self) -> Vec<String> {
+        let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut wrong)
     }
 
     /// A worker of `job` has come to its end, by an error or without.

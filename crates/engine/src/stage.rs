@@ -666,7 +666,7 @@ impl StageRun<'_> {
         output.result.workers.push(finished.stats);
     }
 
-    /// Tells of I/Os that failed, and of workers that ended by themselves.
+    /// Tells of I/Os that failed, of what workers that have ended found wrong, and of those that ended by themselves.
     fn tell_failed(&self, order: &Order<'_>, sink: &mut dyn EventSink) {
         if let Some(count) = self.tolerance.take_more_failed() {
             sink.event(&Event::MoreFailed { count });
@@ -676,6 +676,9 @@ impl StageRun<'_> {
                 index: self.index,
                 failure,
             });
+        }
+        for line in &order.take_wrong() {
+            sink.event(&Event::WrongData { text: line });
         }
         for error in order.take_failed_alone() {
             let text = format!("error: {error}");

@@ -215,7 +215,7 @@ pub(crate) fn run<Q: Queue, S: Source>(
         worker.end_at_once(&BEGAN_NOT);
         return not_begun(index, order, worker.run(times));
     }
-    let finished = worker.run(times);
+    let mut finished = worker.run(times);
     if job.features.files.end_syncfs {
         for (file, target) in kept.targets.iter().zip(&job.targets) {
             if let Err(error) = rawio::sync_file_system(file) {
@@ -223,7 +223,7 @@ pub(crate) fn run<Q: Queue, S: Source>(
             }
         }
     }
-    end((index, job), order, &finished);
+    end((index, job), order, &mut finished);
     finished
 }
 
@@ -239,8 +239,8 @@ pub(crate) fn run_set(
         worker.end_at_once(&BEGAN_NOT);
         return not_begun(index, order, worker.run(times));
     }
-    let finished = worker.run(times);
-    end((index, job), order, &finished);
+    let mut finished = worker.run(times);
+    end((index, job), order, &mut finished);
     finished
 }
 
@@ -278,7 +278,7 @@ fn not_begun(index: usize, order: &Order<'_>, mut finished: Finished) -> Finishe
 }
 
 /// Runs the job's command after its work, and says that the worker has ended.
-fn end((index, job): (usize, &Job), order: &Order<'_>, finished: &Finished) {
+fn end((index, job): (usize, &Job), order: &Order<'_>, finished: &mut Finished) {
     // How such a command ends is nothing to a peer; a native run has failed.
     if let Some(command) = &job.features.process.command_after
         && let Err(error) = shell::run(command, &job.name, When::After)
@@ -290,7 +290,9 @@ fn end((index, job): (usize, &Job), order: &Order<'_>, finished: &Finished) {
 }
 
 /// Ends what a failure ends, and says that the worker has ended.
-fn end_of_worker((index, job): (usize, &Job), order: &Order<'_>, finished: &Finished) {
+fn end_of_worker((index, job): (usize, &Job), order: &Order<'_>, finished: &mut Finished) {
+    // Others may go on for long.
+    order.found_wrong(std::mem::take(&mut finished.lines));
     // A peer's other jobs go on where one was too slow; a native run has failed.
     let too_slow = finished.shortfall.is_some() && job.existing == ExistingFiles::OnlyOurs;
     match finished.failure {

@@ -4,7 +4,10 @@
 mod common;
 
 use common::{LoopDevice, Mounted, command, job, workload};
-use fathom_engine::{EngineError, ExitClass, Overwrite, RunOptions, StopFlag, run};
+use fathom_engine::{
+    EngineError, ExitClass, Overwrite, RunOptions, StopFlag, Writing, run, survey,
+};
+use fathom_rawio::{Access, OpenHow};
 use fathom_record::Ignore;
 use fathom_units::Bytes;
 use fathom_workload::{Backend, ExistingFiles, Job, Mix, Replay, Workload};
@@ -320,8 +323,8 @@ fn what_holds_a_device_is_named() {
         // A kernel without the device mapper: an exclusive opening stands for it.
         let held = fathom_rawio::open(
             std::path::Path::new(&device.path),
-            fathom_rawio::OpenHow {
-                access: fathom_rawio::Access::ExclusiveDevice,
+            OpenHow {
+                access: Access::ExclusiveDevice,
                 caching: fathom_rawio::Caching::Buffered,
                 durability: fathom_rawio::Durability::None,
             },
@@ -428,4 +431,53 @@ fn others_files_are_written_with_leave_alone() {
     std::fs::remove_file(&path).unwrap();
     write(ExistingFiles::OnlyOurs, Overwrite::Refuse).unwrap();
     write(ExistingFiles::OnlyOurs, Overwrite::Refuse).unwrap();
+}
+
+/// Of a file system on several devices one is named when it is mounted, and all hold it.
+#[test]
+fn each_device_of_a_file_system_on_several_is_in_use() {
+    let devices = [0, 1].map(|_| LoopDevice::new(Bytes::mib(128)));
+    let [first, second] = devices.each_ref().map(|device| device.path.as_str());
+    command(&format!("mkfs.btrfs -q -m raid1 {first} {second}"));
+    let mounted = Mounted::new(&format!("-o ro {first}"));
+    for device in &devices[1..] {
+        let expected = ["it holds a part of the Btrfs ", ", which is mounted"];
+        check_refused(device, &device.path, &expected);
+    }
+    let Writing::Refused(refusal) = survey(second).unwrap().writing else {
+        panic!("it may be written to");
+    };
+    assert!(refusal.found[0].contains("Btrfs"), "{refusal:?}");
+    let below = survey(&mounted.directory.path().display().to_string());
+    let below = below.unwrap().devices;
+    let mut names: Vec<_> = below.iter().map(|it| it.name.as_str()).collect();
+    names.truncate(2);
+    names.sort_unstable();
+    let mut expected: Vec<_> = devices.iter().map(LoopDevice::name).collect();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+}
+
+/// Who has a device for himself may leave no trace in what is mounted here.
+#[test]
+fn a_device_that_somebody_holds_is_told_before_a_run() {
+    let device = LoopDevice::new(Bytes::mib(8));
+    assert!(matches!(
+        survey(&device.path).unwrap().writing,
+        Writing::WithName { .. }
+    ));
+    let how = OpenHow {
+        access: Access::ExclusiveDevice,
+        ..OpenHow::LOOK
+    };
+    let held = fathom_rawio::open(std::path::Path::new(&device.path), how).unwrap();
+    let Writing::Refused(refusal) = survey(&device.path).unwrap().writing else {
+        panic!("it may be written to");
+    };
+    assert!(refusal.found[0].contains("in use"), "{refusal:?}");
+    drop(held);
+    assert!(matches!(
+        survey(&device.path).unwrap().writing,
+        Writing::WithName { .. }
+    ));
 }

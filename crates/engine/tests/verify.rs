@@ -8,8 +8,8 @@ use std::path::Path;
 
 use common::{LoopDevice, Told, job, stage};
 use fathom_engine::{Overwrite, RunOptions, RunOutcome, StopFlag, run};
-use fathom_record::{EndReason, OpStats};
-use fathom_units::{Bytes, Iops, Percent};
+use fathom_record::{EndReason, Event, EventSink, OpStats};
+use fathom_units::{Bytes, Iops, Nanos, Percent};
 use fathom_workload::{
     Access, Backend, Backlog, Caching, Checksum, Coverage, Direction, DirectionRates,
     ExistingFiles, HeaderCheck, Job, Mix, OnMismatch, Pacing, Poisson, SyncPolicy, TrimmedData,
@@ -230,6 +230,50 @@ fn swapped_and_lost_blocks_are_found() {
         file.set_len(SIZE.get()).unwrap();
     };
     damaged(Checksum::Crc64, lose, "bad header: magic 00000000");
+}
+
+/// Stops the run once wrong data is told.
+struct StopsAtWrongData<'a>(&'a StopFlag);
+
+impl EventSink for StopsAtWrongData<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        if matches!(event, Event::WrongData { .. }) {
+            self.0.request();
+        }
+    }
+}
+
+/// What a job has found is told when it has ended, however long others of its stage go on.
+#[test]
+fn wrong_data_is_told_while_other_jobs_go_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let job = |verify| writer(&path, Backend::Sync, Caching::Buffered, verify);
+    run_all(&[job(phase(Checksum::Crc32c, VerifyPhase::Never))], &[]);
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.write_all_at(b"damage", 5000).unwrap();
+    let checks = job(phase(Checksum::Crc32c, VerifyPhase::Only));
+    let other = directory.path().join("other");
+    std::fs::write(&other, vec![1; SIZE.get() as usize]).unwrap();
+    let mut reads = common::job(&other, SIZE);
+    reads.backend = Backend::Sync;
+    reads.caching = Caching::Buffered;
+    reads.existing = ExistingFiles::AsPeer;
+    reads.limits = common::for_time(Nanos::from_secs(60));
+    reads.features.rates = Some(DirectionRates {
+        rates: [Some(Pacing::Iops(Iops::new(100))), None, None],
+        poisson: Poisson::Fixed,
+    });
+    let workload = Workload {
+        stages: vec![stage("both", vec![checks, reads])],
+        seed: 1,
+    };
+    let stop = StopFlag::new();
+    let mut sink = StopsAtWrongData(&stop);
+    let outcome = run(&workload, &RunOptions::default(), &stop, &mut sink).unwrap();
+    let ended = outcome.results[0].workers.iter().map(|it| it.ended);
+    let ended: Vec<_> = ended.collect();
+    assert_eq!(ended, [EndReason::Failed, EndReason::Interrupted]);
 }
 
 #[test]

@@ -81,7 +81,7 @@ pub fn requests(bytes: &[u8], outcome: &mut Outcome) {
 /// The longest answer to an option with its head: what a client may have to keep of a server.
 const ANSWER_MAX: usize = 20 + (16 << 10);
 
-/// What a server sends to a client: the first byte says what the client wants, the handshake follows, and replies after it. All
+/// What a server sends to a client: the first byte says what the client wants and whether in TLS, the handshake follows, and replies after it. All
 /// at once and no more at a time than the client asks for, it must mean the same.
 pub fn answers(bytes: &[u8], outcome: &mut Outcome) {
     let Some((first, bytes)) = bytes.split_first() else {
@@ -94,10 +94,14 @@ pub fn answers(bytes: &[u8], outcome: &mut Outcome) {
         _ => Purpose::List,
     };
     let export = ["data", ""][usize::from(first & 4 != 0)];
-    let mut hello = Hello::new(export, purpose);
+    let begin = || match first & 8 {
+        0 => Hello::new(export, purpose),
+        _ => Hello::new(export, purpose).in_tls(),
+    };
+    let mut hello = begin();
     let mut out = Vec::new();
     let whole = hello.take(bytes, &mut out);
-    let mut careful = Hello::new(export, purpose);
+    let mut careful = begin();
     let mut said = Vec::new();
     let pieces = as_asked_for(&mut careful, bytes, &mut said);
     assert_eq!(whole, pieces, "the same in pieces");
@@ -131,7 +135,7 @@ pub fn answers(bytes: &[u8], outcome: &mut Outcome) {
             let text = error.to_string();
             assert!(!text.contains(char::is_control), "it can be shown");
             // A server's own words are no ways through.
-            let is_words = matches!(error, HelloError::Refused(_));
+            let is_words = matches!(error, HelloError::Refused(_) | HelloError::NoTls(_));
             outcome.add(if is_words { "refused" } else { &text });
         }
     }

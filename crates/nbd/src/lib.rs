@@ -26,4 +26,4 @@ pub use reply::NbdError;
 pub use request::{
     BLOCK_MAX, BLOCK_MIN, BLOCK_PREFERRED, Command, Flags, REQUEST_BYTES, Request, check,
 };
-pub use uri::{Address, DEFAULT_PORT, Uri, UriError};
+pub use uri::{Address, DEFAULT_PORT, Peer, Security, Uri, UriError};

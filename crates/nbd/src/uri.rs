@@ -1,7 +1,11 @@
 //! URIs of exports, as `doc/uri.md` of NetworkBlockDevice/nbd has them.
 //!
-//! `nbd://HOST:PORT/EXPORT` and `nbd+unix:///EXPORT?socket=PATH`; what is encoded with `%` is decoded. TLS is not spoken, and
-//! said so.
+//! `nbd://HOST:PORT/EXPORT` and `nbd+unix:///EXPORT?socket=PATH`, and the same with `nbds` for TLS with certificates; what is
+//! encoded with `%` is decoded. TLS by pre-shared keys is not spoken, and said so.
+
+mod secure;
+
+pub use secure::{Peer, Security};
 
 /// The port where a URI names none.
 pub const DEFAULT_PORT: u16 = 10_809;
@@ -15,6 +19,8 @@ pub struct Uri {
     pub address: Address,
     /// Its name; an empty one asks for the server's default.
     pub export: String,
+    /// How TLS is spoken; `None`: it is not.
+    pub security: Option<Security>,
 }
 
 /// How a server is reached.
@@ -55,9 +61,21 @@ pub enum UriError {
     /// Another scheme, or one of NBD that is not spoken.
     #[error("`{0}` is no scheme of NBD")]
     Scheme(String),
-    /// It asks for TLS.
-    #[error("it asks for TLS, which is not spoken to exports")]
-    Tls,
+    /// It asks for TLS by pre-shared keys.
+    #[error("it asks for TLS by a pre-shared key (PSK), which is not spoken")]
+    PreSharedKey,
+    /// A parameter of TLS beside a scheme that has none.
+    #[error("its parameter `{0}` is of TLS, which its scheme does not ask for")]
+    Insecure(String),
+    /// TLS without a word on which servers are trusted.
+    #[error("it does not say which servers are trusted")]
+    NoAuthority,
+    /// TLS over a Unix socket without a name.
+    #[error("its server has no name that a certificate could be held against")]
+    NoName,
+    /// A parameter with a value that it cannot have.
+    #[error("`{0}` is no value of its parameter `{1}`")]
+    Value(String, &'static str),
     /// A Unix socket without its path.
     #[error("it names no socket")]
     NoSocket,
@@ -85,9 +103,22 @@ impl UriError {
     /// What to do about it.
     pub const fn remedy(&self) -> &'static str {
         match self {
-            Self::Tls => {
-                "use `nbd://` or `nbd+unix://` on a server without TLS, or let a local client of it \
+            Self::PreSharedKey => {
+                "use certificates (`tls-certificates=DIR`) on a server that has them, or let a local client of it \
                  (`nbd-client`, `qemu-nbd --connect`) make a block device of the export, and name that"
+            }
+            Self::Insecure(_) => {
+                "name it with `nbds://` or `nbds+unix://` where the server speaks TLS, or leave it out"
+            }
+            Self::NoAuthority => {
+                "add `tls-certificates=DIR`, a directory with `ca-cert.pem` of the authority that signed the server's certificate \
+                 (and, where the server wants them, `client-cert.pem` and `client-key.pem`); `tls-verify-peer=false` trusts anybody"
+            }
+            Self::NoName => {
+                "add `tls-hostname=NAME`, the name that stands in the server's certificate"
+            }
+            Self::Value(..) => {
+                "write `true` or `false`, a directory that is there, or the name in the server's certificate"
             }
             Self::NoSocket | Self::HostOfSocket(_) => {
                 "name it so: `nbd+unix:///EXPORT?socket=/path/of/socket`"
@@ -95,7 +126,9 @@ impl UriError {
             Self::Scheme(_) | Self::NoHost | Self::Port(_) => {
                 "name it so: `nbd://HOST:PORT/EXPORT`, or `nbd+unix:///EXPORT?socket=/path/of/socket`"
             }
-            Self::Parameter(_) => "leave it out; `socket` is the only one, of `nbd+unix://`",
+            Self::Parameter(_) => {
+                "leave it out; there is `socket` of Unix sockets, and `tls-certificates`, `tls-verify-peer` and `tls-hostname` of TLS"
+            }
             Self::Encoding(_) => "write `%` as `%25`, and other bytes as `%` and two digits",
             Self::Name => "ask the server for its names: `nbdinfo --list URI`",
         }
@@ -117,34 +150,63 @@ impl Uri {
         if export.len() > EXPORT_MAX || export.contains('\0') {
             return Err(UriError::Name);
         }
-        let socket = socket_of(query)?;
-        let address = match scheme {
-            "nbd" => match socket {
-                Some(_) => return Err(UriError::Parameter("socket".to_owned())),
-                None => tcp(authority)?,
-            },
-            "nbd+unix" if !authority.is_empty() => {
-                return Err(UriError::HostOfSocket(authority.to_owned()));
-            }
-            "nbd+unix" => unix(socket)?,
-            "nbds" | "nbds+unix" => return Err(UriError::Tls),
+        let given = Parameters::read(query)?;
+        let (transport, is_secure) = match scheme {
+            "nbd" => (Transport::Tcp, false),
+            "nbds" => (Transport::Tcp, true),
+            "nbd+unix" => (Transport::Unix, false),
+            "nbds+unix" => (Transport::Unix, true),
             other => return Err(UriError::Scheme(other.to_owned())),
         };
-        Ok(Self { address, export })
+        let address = match transport {
+            // A user is known to pre-shared keys alone.
+            _ if authority.contains('@') => return Err(UriError::PreSharedKey),
+            Transport::Unix if !authority.is_empty() => {
+                return Err(UriError::HostOfSocket(authority.to_owned()));
+            }
+            Transport::Unix => unix(given.socket)?,
+            Transport::Tcp if given.socket.is_some() => {
+                return Err(UriError::Parameter("socket".to_owned()));
+            }
+            Transport::Tcp => tcp(authority)?,
+        };
+        let security = given.security.of(&address, is_secure)?;
+        Ok(Self {
+            address,
+            export,
+            security,
+        })
     }
 }
 
-/// The value of `socket` among the parameters of a URI.
-fn socket_of(query: &str) -> Result<Option<Vec<u8>>, UriError> {
-    let mut socket = None;
-    for parameter in query.split('&').filter(|it| !it.is_empty()) {
-        match parameter.split_once('=') {
-            Some(("socket", path)) => socket = Some(decoded(path)?),
-            Some((name, _)) if name.starts_with("tls-") => return Err(UriError::Tls),
-            _ => return Err(UriError::Parameter(parameter.to_owned())),
+/// What carries the bytes of a scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transport {
+    Tcp,
+    Unix,
+}
+
+/// What stands behind the question mark.
+#[derive(Debug, Default)]
+struct Parameters {
+    socket: Option<Vec<u8>>,
+    security: secure::Wishes,
+}
+
+impl Parameters {
+    fn read(query: &str) -> Result<Self, UriError> {
+        let mut given = Self::default();
+        for parameter in query.split('&').filter(|it| !it.is_empty()) {
+            match parameter.split_once('=') {
+                Some(("socket", path)) => given.socket = Some(decoded(path)?),
+                Some((name, value)) if name.starts_with("tls-") => {
+                    given.security.take(name, value)?;
+                }
+                _ => return Err(UriError::Parameter(parameter.to_owned())),
+            }
         }
+        Ok(given)
     }
-    Ok(socket)
 }
 
 fn unix(socket: Option<Vec<u8>>) -> Result<Address, UriError> {
@@ -158,10 +220,6 @@ fn unix(socket: Option<Vec<u8>>) -> Result<Address, UriError> {
 }
 
 fn tcp(authority: &str) -> Result<Address, UriError> {
-    // A user is known to TLS alone.
-    if authority.contains('@') {
-        return Err(UriError::Tls);
-    }
     let (host, port) = match authority.strip_prefix('[') {
         Some(literal) => literal.split_once(']').ok_or(UriError::NoHost)?,
         None => match authority.find(':') {
@@ -208,78 +266,4 @@ fn decoded(encoded: &str) -> Result<Vec<u8>, UriError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(text: &str, address: &str, export: &str) {
-        let uri = Uri::parse(text).unwrap();
-        assert_eq!(
-            (uri.address.to_string().as_str(), uri.export.as_str()),
-            (address, export)
-        );
-    }
-
-    #[test]
-    fn exports_are_named_by_uris() {
-        check("nbd://example.com/disk", "example.com:10809", "disk");
-        check("nbd://example.com", "example.com:10809", "");
-        check("nbd://example.com:/", "example.com:10809", "");
-        check("nbd://example.com:99//disk", "example.com:99", "/disk");
-        check("nbd://[::1]:99/a%20b", "[::1]:99", "a b");
-        check("nbd://[::1]", "[::1]:10809", "");
-        check("nbd+unix:///disk?socket=nbd.sock", "nbd.sock", "disk");
-        check("nbd+unix://?socket=/a%20b", "/a b", "");
-        check("nbd+unix:///?socket=%00/name", "@/name", "");
-    }
-
-    #[track_caller]
-    fn refused(text: &str, expected: &str) {
-        let error = Uri::parse(text).unwrap_err();
-        assert_eq!(error.to_string(), expected);
-        assert!(!error.remedy().is_empty());
-    }
-
-    #[test]
-    fn what_is_no_uri_of_an_export_is_refused() {
-        refused("/dev/nbd0", "`/dev/nbd0` is no scheme of NBD");
-        refused("ftp://a/b", "`ftp` is no scheme of NBD");
-        refused(
-            "nbds://a/b",
-            "it asks for TLS, which is not spoken to exports",
-        );
-        refused(
-            "nbds+unix:///b?socket=a",
-            "it asks for TLS, which is not spoken to exports",
-        );
-        refused(
-            "nbd://user@a/b",
-            "it asks for TLS, which is not spoken to exports",
-        );
-        refused(
-            "nbd://a?tls-type=psk",
-            "it asks for TLS, which is not spoken to exports",
-        );
-        refused("nbd+unix:///b", "it names no socket");
-        refused("nbd+unix:///b?socket=", "it names no socket");
-        refused(
-            "nbd+unix://a/b?socket=c",
-            "it names a host (`a`) beside a Unix socket",
-        );
-        refused("nbd:///b", "it names no host");
-        refused("nbd://[::1/b", "it names no host");
-        refused("nbd://a:0/b", "`0` is no port");
-        refused("nbd://a:70000/b", "`70000` is no port");
-        refused("nbd://[::1]99/b", "`99` is no port");
-        refused(
-            "nbd://a/b?socket=c",
-            "nothing is known of its parameter `socket`",
-        );
-        refused("nbd://a/b?c=d", "nothing is known of its parameter `c=d`");
-        refused("nbd://a/%2", "`%2` is not encoded rightly");
-        refused("nbd://a/%ff", "`%ff` is not encoded rightly");
-        let name = "no export has a name with a zero byte, or of over 4,096 bytes";
-        refused("nbd://a/b%00", name);
-        refused(&format!("nbd://a/{}", "b".repeat(4097)), name);
-    }
-}
+mod tests;

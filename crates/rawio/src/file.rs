@@ -31,6 +31,8 @@ pub enum Access {
     /// Reading and writing of a block device, for this opener alone (`O_EXCL`): refused where a mount, a swap area or
     /// another device uses it.
     ExclusiveDevice,
+    /// Reading of a block device, for this opener alone: refused as [`Access::ExclusiveDevice`].
+    ExclusiveLook,
 }
 
 /// Whether the page cache stands between.
@@ -149,6 +151,7 @@ pub fn open(path: &Path, how: OpenHow) -> io::Result<File> {
             options.write(true);
             libc::O_EXCL
         }
+        Access::ExclusiveLook => libc::O_EXCL,
     };
     let flags = how.flags() | exclusive;
     // What is measured should be the I/O asked for, not notes of when a file was read. The owner of a file may ask that.

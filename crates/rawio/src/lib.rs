@@ -61,8 +61,8 @@ pub use inherited::inherited_sockets;
 pub use locked::LockedMemory;
 pub use mapped::{MappedFiles, MappedWrites};
 pub use nbd::{
-    NbdExport, NbdQueue, NbdUnreachable, NbdWrites, Silence, connect_to_export, list_exports,
-    look_at_export, survey_export,
+    NbdExport, NbdQueue, NbdUnreachable, NbdWrites, Silence, TlsFileError, connect_to_export,
+    list_exports, look_at_export, survey_export,
 };
 pub use numa::{MemoryMode, memory_nodes, online_processors, place_memory, processors_of_node};
 pub use one_by_one::{OneByOne, Performer};

@@ -40,7 +40,7 @@ pub(crate) use export::judge_export;
 #[cfg(test)]
 pub(crate) use kernel::made;
 pub(crate) use memory::memory_under;
-pub(crate) use mounts::{Mount, mount_over};
+pub(crate) use mounts::{Mount, Pool, mount_over};
 pub(crate) use reducing::{reducing_file, reducing_under};
 pub use results::refuse_results;
 pub(crate) use results::{judge_results_of, unwritten};
@@ -191,6 +191,13 @@ fn in_use(
     let mut found: Vec<_> = mounted
         .map(|mount| format!("{subject} is mounted at {}", mount.place))
         .collect();
+    if found.is_empty() {
+        let pools = mounts::pools().into_iter();
+        let pools = pools.filter(|pool| pool.devices.contains(&device.number));
+        found.extend(pools.map(|Pool { id, .. }| {
+            format!("{subject} holds a part of the Btrfs {id}, which is mounted")
+        }));
+    }
     let is_swap = |area: &std::path::PathBuf| {
         DeviceNumber::of_device(area).is_some_and(|number| number == device.number)
     };
@@ -220,6 +227,25 @@ fn signatures_of(
     Ok((grave.collect(), found.file_system))
 }
 
+/// What is said of a device that somebody has for himself without a trace in sysfs or in what is mounted here.
+const HELD: &str = "the kernel says that it is in use (a mount elsewhere, RAID, or another run)";
+/// What to do about that.
+const FREE_IT: &str = "free it first; `lsblk` and `fuser -v` show what uses it";
+
+/// Why the device at `path` cannot be taken for a run alone, if so; it is not kept, and not opened for writing.
+pub(crate) fn refuse_held(path: &str) -> Option<Refusal> {
+    let how = OpenHow {
+        access: Access::ExclusiveLook,
+        ..OpenHow::LOOK
+    };
+    let error = rawio::open(Path::new(path), how).err()?;
+    (error.kind() == io::ErrorKind::ResourceBusy).then(|| Refusal {
+        path: path.to_owned(),
+        found: vec![HELD.to_owned()],
+        remedy: FREE_IT.to_owned(),
+    })
+}
+
 /// Takes the device for this run alone, and makes sure that it is still the one that was judged.
 ///
 /// # Errors
@@ -234,12 +260,12 @@ pub(crate) fn hold_device(path: &str, number: DeviceNumber) -> Result<HeldDevice
         EngineError::Refused(vec![Refusal {
             path: path.to_owned(),
             found: vec![found.to_owned()],
-            remedy: "free it first; `lsblk` and `fuser -v` show what uses it".to_owned(),
+            remedy: FREE_IT.to_owned(),
         }])
     };
     let file = rawio::open(Path::new(path), how).map_err(|error| {
         if error.kind() == io::ErrorKind::ResourceBusy {
-            refuse("the kernel says that it is in use (a mount elsewhere, RAID, or another run)")
+            refuse(HELD)
         } else {
             EngineError::target(path, "opening it for writing", error)
         }
@@ -321,6 +347,18 @@ fn uses_of_loop_device(name: &str) -> Vec<String> {
 pub(crate) fn whole_device_under(path: &Path) -> Option<BlockDevice> {
     let device = device_under(path, &fs::metadata(path).ok()?)?;
     Some(device.parent().unwrap_or(device))
+}
+
+/// The whole block devices that hold the file system or device at `path`; none where no block device does.
+pub(crate) fn whole_devices_under(path: &Path) -> Vec<BlockDevice> {
+    if let Some(device) = whole_device_under(path) {
+        return vec![device];
+    }
+    let sources = mounts::sources_under(path).into_iter();
+    let found = sources.filter_map(|number| BlockDevice::find(number).ok());
+    found
+        .map(|device| device.parent().unwrap_or(device))
+        .collect()
 }
 
 /// The block device at `path`, or the one that the file or directory there is on.

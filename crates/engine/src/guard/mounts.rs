@@ -89,22 +89,49 @@ fn mount_in<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
     over.max_by_key(|mount| Path::new(&mount.place).components().count())
 }
 
+/// The block devices that hold the files where `path` is, where their file system numbers files by itself: several where it
+/// spreads them.
+pub(crate) fn sources_under(path: &Path) -> Vec<DeviceNumber> {
+    let path = fs::canonicalize(path).ok();
+    let source = path.and_then(|path| source_in(&mounts(), &path));
+    let Some(source) = source else {
+        return Vec::new();
+    };
+    let holding = pools().into_iter().map(|pool| pool.devices);
+    let mut holding = holding.filter(|devices| devices.contains(&source));
+    holding.next().unwrap_or_else(|| vec![source])
+}
+
+/// A mounted btrfs.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    /// Its UUID.
+    pub(crate) id: String,
+    /// The devices that hold it.
+    pub(crate) devices: Vec<DeviceNumber>,
+}
+
+/// Every btrfs that is mounted, in whoever's view.
+pub(crate) fn pools() -> Vec<Pool> {
+    let systems = fs::read_dir(told_at("/sys/fs/btrfs")).into_iter().flatten();
+    let pool = |system: fs::DirEntry| {
+        let devices = fs::read_dir(system.path().join("devices")).ok()?;
+        let number = |path: PathBuf| fs::read_to_string(path.join("dev")).ok();
+        let numbers = devices.flatten().filter_map(|entry| number(entry.path()));
+        let mut devices: Vec<_> = numbers
+            .filter_map(|text| DeviceNumber::parse(&text))
+            .collect();
+        devices.sort();
+        let id = system.file_name().to_string_lossy().into_owned();
+        Some(Pool { id, devices })
+    };
+    systems.flatten().filter_map(pool).collect()
+}
+
 /// Whether a btrfs spreads its files over this device and others.
 fn is_one_of_several(device: DeviceNumber) -> bool {
-    let Ok(systems) = fs::read_dir(told_at("/sys/fs/btrfs")) else {
-        return false;
-    };
-    systems.flatten().any(|system| {
-        let Ok(devices) = fs::read_dir(system.path().join("devices")) else {
-            return false;
-        };
-        let number = |path: PathBuf| fs::read_to_string(path.join("dev")).ok();
-        let numbers: Vec<_> = devices
-            .flatten()
-            .map(|entry| number(entry.path()).and_then(|text| DeviceNumber::parse(&text)))
-            .collect();
-        numbers.len() > 1 && numbers.contains(&Some(device))
-    })
+    let mut pools = pools().into_iter();
+    pools.any(|pool| pool.devices.len() > 1 && pool.devices.contains(&device))
 }
 
 /// Resolves `\040` and its like.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fathom_units::Bytes;
 
-use crate::guard::{BlockDevice, all_devices, findings, whole_device_under};
+use crate::guard::{BlockDevice, all_devices, findings, whole_devices_under};
 
 /// sysfs counts sizes in these, whatever the device's own.
 const SECTOR: u64 = 512;
@@ -60,15 +60,19 @@ pub fn block_devices() -> Vec<DeviceFacts> {
 
 /// The whole devices below what stands at `place`, the nearest first.
 pub(super) fn below(place: &Path) -> Vec<DeviceFacts> {
-    whole_device_under(place)
-        .map(|nearest| stack(nearest).iter().map(facts).collect())
-        .unwrap_or_default()
+    let found = stack_of(whole_devices_under(place));
+    found.iter().map(facts).collect()
 }
 
 /// A whole device and those that it is made of, the nearest first.
 pub(crate) fn stack(nearest: BlockDevice) -> Vec<BlockDevice> {
+    stack_of(vec![nearest])
+}
+
+/// The same of several devices beside each other.
+fn stack_of(nearest: Vec<BlockDevice>) -> Vec<BlockDevice> {
     let mut found: Vec<BlockDevice> = Vec::new();
-    let mut next = vec![nearest];
+    let mut next = nearest;
     for _ in 0..DEEPEST {
         let deeper = next.iter().flat_map(parts_of).collect();
         for device in next {
@@ -94,7 +98,7 @@ pub(crate) fn are_on_each_other(names: &[String]) -> bool {
 /// The whole devices that `device` is made of, or that the file behind it lies on.
 fn parts_of(device: &BlockDevice) -> Vec<BlockDevice> {
     match device.loop_file() {
-        Some((file, _)) => whole_device_under(&file).into_iter().collect(),
+        Some((file, _)) => whole_devices_under(&file),
         None => device.parts(),
     }
 }

@@ -191,12 +191,13 @@ fn nothing(path: &str, place: &Path) -> Survey {
 fn device_at(path: &str, found: &Metadata) -> io::Result<(TargetKind, Writing)> {
     let number = DeviceNumber::from_packed(found.rdev());
     let size = device::size_of(&BlockDevice::find(number)?);
-    let writing = match guard::free_device(path, number) {
-        Ok(free) => Writing::WithName {
+    let free = guard::free_device(path, number);
+    let writing = match free.map(|free| (free, guard::refuse_held(path))) {
+        Ok((free, None)) => Writing::WithName {
             name: free.name,
             file_system: free.file_system,
         },
-        Err(refusal) => Writing::Refused(refusal),
+        Ok((_, Some(refusal))) | Err(refusal) => Writing::Refused(refusal),
     };
     Ok((TargetKind::Device { size }, writing))
 }

@@ -1,9 +1,9 @@
 //! The end of a worker: files made durable where that was asked for, and what it hands over.
 
 use fathom_rawio::{self as rawio, Operation, Queue};
-use fathom_record::EndReason;
+use fathom_record::{EndReason, FailedOperation};
 use fathom_units::{Bytes, Nanos};
-use fathom_workload::Backend;
+use fathom_workload::{Backend, Direction};
 
 use super::source::Leftover;
 use super::{FailedIo, Finished, Source, Worker};
@@ -118,12 +118,15 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     }
 
     fn fail_sync(&mut self, target: u32, error: &std::io::Error) {
+        let errno = error.raw_os_error().unwrap_or(0);
+        let sync = Some(FailedOperation::Sync);
+        self.count_failed(Direction::Write, sync, (target, 0), errno);
         self.fail(FailedIo {
             direction: "fsync",
             target,
             offset: 0,
             length: 0,
-            errno: error.raw_os_error().unwrap_or(0),
+            errno,
             took: Nanos::ZERO,
         });
     }

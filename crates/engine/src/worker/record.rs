@@ -386,10 +386,24 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     }
 
     fn note_error(&mut self, direction: Direction, slot: &Slot, errno: i32) {
-        let place = (slot.target, slot.offset);
-        let operation = self.parts.job.features.operation;
-        let operation = operation.filter(|_| matches!(slot.kind, Kind::Data(_)));
-        let operation = operation.map(|operation| FailedOperation::OnFile(operation, direction));
+        let operation = match slot.kind {
+            Kind::Data(_) => {
+                let operation = self.parts.job.features.operation;
+                operation.map(|operation| FailedOperation::OnFile(operation, direction))
+            }
+            Kind::Sync { .. } => Some(FailedOperation::Sync),
+        };
+        self.count_failed(direction, operation, (slot.target, slot.offset), errno);
+    }
+
+    /// Counts what failed at an offset of a target.
+    pub(super) fn count_failed(
+        &mut self,
+        direction: Direction,
+        operation: Option<FailedOperation>,
+        place: (u32, u64),
+        errno: i32,
+    ) {
         let same = |error: &&mut IoErrors| {
             (error.errno, error.direction, error.operation) == (errno, direction, operation)
         };

@@ -2,14 +2,15 @@
 //!
 //! The export is asked for by `NBD_OPT_GO`, or looked at by `NBD_OPT_INFO`, after which the client leaves. Servers that know
 //! neither are asked in the oldest way. Of a server that has no such export, the names of some of those it has are asked. Who
-//! surveys an export asks for structured replies first, to know whether they are there; who lists asks for names alone.
+//! surveys an export asks for structured replies first, to know whether they are there; who lists asks for names alone. Who wants
+//! TLS asks for it before anything else, and for nothing where there is none.
 
 use crate::bytes::{Put, Reader};
 use crate::client::{BlockLimits, Offer, OfferFlags};
 use crate::handshake::{FIXED_NEWSTYLE, NBD_MAGIC, NO_ZEROES, OPTION_MAGIC};
 use crate::options::{
     ERROR, INFO_BLOCK_SIZE, INFO_EXPORT, OPT_ABORT, OPT_EXPORT_NAME, OPT_GO, OPT_INFO, OPT_LIST,
-    OPT_STRUCTURED, REP_ACK, REP_INFO, REP_SERVER, REPLY_MAGIC,
+    OPT_STARTTLS, OPT_STRUCTURED, REP_ACK, REP_INFO, REP_SERVER, REPLY_MAGIC,
 };
 
 /// Most names of exports that are asked of a server which does not have the one that was named.
@@ -54,6 +55,8 @@ pub enum Purpose {
 pub enum Step {
     /// More has to come from the server.
     More,
+    /// TLS begins with the next byte on either side; [`Hello::secured`] goes on once it is there.
+    Secure,
     /// Requests may follow: [`Purpose::Use`], or a server that was asked in the oldest way.
     Begin(Offer),
     /// That was it; the client has said that it leaves.
@@ -77,6 +80,9 @@ pub enum HelloError {
     /// It wants TLS first.
     #[error("it wants TLS")]
     Tls,
+    /// It has no TLS, or none for this client.
+    #[error("it has no TLS, which is asked of it ({0})")]
+    NoTls(String),
     /// Anything else, in its words where it has any.
     #[error("it refuses: {0}")]
     Refused(String),
@@ -98,6 +104,8 @@ enum State {
 pub struct Hello {
     export: String,
     purpose: Purpose,
+    /// Whether TLS comes first.
+    is_secure: bool,
     state: State,
     no_zeroes: bool,
     answers: u32,
@@ -114,6 +122,7 @@ impl Hello {
         Self {
             export: export.to_owned(),
             purpose,
+            is_secure: false,
             state: State::Greeting,
             no_zeroes: false,
             answers: 0,
@@ -122,6 +131,18 @@ impl Hello {
             has_structured: None,
             names: Vec::new(),
         }
+    }
+
+    /// The same, which goes on in TLS once the server has greeted.
+    #[must_use]
+    pub const fn in_tls(mut self) -> Self {
+        self.is_secure = true;
+        self
+    }
+
+    /// TLS is there, after [`Step::Secure`]: appends what is asked in it to `out`.
+    pub fn secured(&mut self, out: &mut Vec<u8>) {
+        self.ask_for_purpose(out);
     }
 
     /// Whether the server can structure its replies; `None` where it was not asked, as by all but [`Purpose::Survey`].
@@ -190,17 +211,26 @@ impl Hello {
         let flags = u32::from(flags.unwrap_or(0)) & (FIXED_NEWSTYLE | NO_ZEROES);
         self.no_zeroes = flags & NO_ZEROES != 0;
         out.put32(flags);
+        let is_fixed = flags & FIXED_NEWSTYLE != 0;
         match self.purpose {
-            Purpose::List if flags & FIXED_NEWSTYLE == 0 => {
-                return Err(HelloError::Refused(NO_LIST.to_owned()));
+            _ if self.is_secure && !is_fixed => {
+                return Err(HelloError::NoTls("it knows no options".to_owned()));
             }
-            _ if flags & FIXED_NEWSTYLE == 0 => self.ask_by_name(out),
+            _ if self.is_secure => self.ask(OPT_STARTTLS, &[], out),
+            Purpose::List if !is_fixed => return Err(HelloError::Refused(NO_LIST.to_owned())),
+            _ if !is_fixed => self.ask_by_name(out),
+            _ => self.ask_for_purpose(out),
+        }
+        Ok(Step::More)
+    }
+
+    fn ask_for_purpose(&mut self, out: &mut Vec<u8>) {
+        match self.purpose {
             Purpose::Use => self.ask_for_export(OPT_GO, out),
             Purpose::Look => self.ask_for_export(OPT_INFO, out),
             Purpose::Survey => self.ask(OPT_STRUCTURED, &[], out),
             Purpose::List => self.ask(OPT_LIST, &[], out),
         }
-        Ok(Step::More)
     }
 
     fn ask_for_export(&mut self, option: u32, out: &mut Vec<u8>) {
@@ -258,6 +288,7 @@ impl Hello {
             OPT_LIST if self.purpose == Purpose::List => return self.all_listed(answer, body, out),
             OPT_LIST => return self.listed(answer, body),
             OPT_STRUCTURED => return self.structured(answer, out),
+            OPT_STARTTLS => return starts(answer, body),
             _ => {}
         }
         match answer.kind {
@@ -399,6 +430,23 @@ fn answer(input: &[u8]) -> Result<Option<Answer>, HelloError> {
         kind,
         length,
     }))
+}
+
+/// Whether TLS begins.
+fn starts(answer: Answer, body: &[u8]) -> Result<Step, HelloError> {
+    match answer.kind {
+        REP_ACK => Ok(Step::Secure),
+        kind if kind & ERROR != 0 => {
+            let words = words(body);
+            let told = match kind & !ERROR {
+                _ if !words.is_empty() => words,
+                UNSUPPORTED => "it does not know the option".to_owned(),
+                why => refusal(why, body),
+            };
+            Err(HelloError::NoTls(told))
+        }
+        _ => Ok(Step::More),
+    }
 }
 
 /// What a server says of a refusal, or what its number means.

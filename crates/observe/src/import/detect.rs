@@ -102,6 +102,9 @@ const CONVERTED: &[(&[u8], &str, &str)] = &[
     ),
 ];
 
+/// What follows the length of the first record of PCP's archives, in front of their version (`LOGARCHIVE(5)`).
+const PCP_MARK: &[u8] = b"\x50\x05\x26";
+
 /// PerfMon's binary log is an event trace: its first buffer tells its own size and begins its headers with this mark.
 fn is_binary_log(bytes: &[u8], name: &str) -> bool {
     let extension = name.rsplit('.').next().unwrap_or_default();
@@ -121,6 +124,12 @@ pub(super) fn binary(bytes: &[u8], name: &str) -> Result<Option<Format>, Box<Dia
     }
     if blktrace::looks_like(bytes) {
         return Ok(Some(Format::Blktrace));
+    }
+    if bytes.get(4..7) == Some(PCP_MARK) {
+        return refuse(
+            "it is an archive of PCP, which is not read",
+            "log with `iostat -x -t`, or dumps of /proc/diskstats",
+        );
     }
     if is_binary_log(bytes, name) {
         return refuse(
@@ -203,7 +212,7 @@ pub(super) fn text(text: &str, name: &str) -> Result<Format, Box<Diagnostic>> {
 type OtherText = (fn(&[&str]) -> bool, &'static str, &'static str);
 
 /// Texts of tools whose other outputs are read.
-const OTHER_TEXTS: [OtherText; 5] = [
+const OTHER_TEXTS: [OtherText; 8] = [
     (
         |head| head.iter().any(|line| line.starts_with("<sysstat")),
         "it is XML of sadf",
@@ -225,11 +234,39 @@ const OTHER_TEXTS: [OtherText; 5] = [
         "read what blktrace itself wrote: `--from sda.blktrace.*`; without it, `blkparse -d FILE` of the same trace",
     ),
     (
-        |head| head[0].starts_with("# Device") || head[0].starts_with("Time,\""),
+        |head| is_pcp(head),
         "it is text of PCP (pcp-iostat, pmrep)",
-        "log with `iostat -x -t`, or dumps of /proc/diskstats",
+        LOG_ANEW,
+    ),
+    (
+        |head| head[0].ends_with(" CSV output\"") || head[0].contains("dsk/total"),
+        "it is dstat's or dool's, whose figures are rounded and bear no times of I/Os",
+        LOG_ANEW,
+    ),
+    (
+        |head| {
+            let marks = ["# Collectl:", "#Date Time [", "#Date,Time,[", "### RECORD"];
+            (head.iter()).any(|line| marks.iter().any(|mark| line.starts_with(mark)))
+        },
+        "it is collectl's",
+        LOG_ANEW,
+    ),
+    (
+        |head| head[0].starts_with("AAA,"),
+        "it is nmon's, whose disks bear no times of I/Os",
+        LOG_ANEW,
     ),
 ];
+
+const LOG_ANEW: &str = "log with `iostat -x -t`, or dumps of /proc/diskstats";
+
+/// Tables of pcp-iostat, and pmrep's: as CSV, or with the units under the names.
+fn is_pcp(head: &[&str]) -> bool {
+    let is_units = |line: &&str| line.split_whitespace().any(|word| word == "count/s");
+    head[0].starts_with("# Device")
+        || head[0].starts_with("Time,\"")
+        || head.iter().take(4).any(is_units)
+}
 
 const SADF_JSON: &str = "write it from sar's file: `sadf -j FILE -- -d -u -r > FILE.json`";
 

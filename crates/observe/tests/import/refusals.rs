@@ -61,16 +61,6 @@ fn what_is_not_read_is_told_how_to_convert() {
             "blkparse's text",
             "sda.blktrace.*",
         ),
-        (
-            "# Device      rrqm/s wrqm/s   r/s\nsda 0 0 1\n",
-            "text of PCP",
-            "iostat -x -t",
-        ),
-        (
-            "Time,\"disk.dev.read-sda\"\n2026-11-30 06:00:00,1.0\n",
-            "text of PCP",
-            "iostat -x -t",
-        ),
     ] {
         check(text.as_bytes(), "a", &[what, hint]);
     }
@@ -86,6 +76,45 @@ fn what_is_not_read_is_told_how_to_convert() {
             .unwrap_err()
             .contains("sysstat-json")
     );
+}
+
+#[test]
+fn what_is_neither_read_nor_converted_is_named() {
+    for (text, what) in [
+        (
+            "# Device      rrqm/s wrqm/s   r/s\nsda 0 0 1\n",
+            "text of PCP",
+        ),
+        (
+            "Time,\"disk.dev.read-sda\"\n2026-11-30 06:00:00,1.0\n",
+            "text of PCP",
+        ),
+        (
+            "          d.d.read  d.d.write\n               vda        vda\n           count/s    count/s\n\
+             10:04:02       N/A        N/A\n",
+            "text of PCP",
+        ),
+        ("\0\0\0\u{7f}\u{50}\u{5}\u{26}\u{2}", "an archive of PCP"),
+        (
+            "\"Dstat 0.8.0 CSV output\"\n\"Author:\",\"Dag Wieers <dag@wieers.com>\"\n",
+            "dstat's or dool's",
+        ),
+        (
+            "----system---- -dsk/total-\n     time     | read  writ\n",
+            "dstat's or dool's",
+        ),
+        (
+            "waiting for 1 second sample...\n#Date Time [DSK:vda]Name [DSK:vda]Reads\n20261130 10:01:53 vda 3\n",
+            "collectl's",
+        ),
+        (
+            "####\n# Collectl:   V4.3.1-1  HiRes: 1\n#Date,Time,[DSK:vda]Name\n20261130,10:02:04,vda,28\n",
+            "collectl's",
+        ),
+        ("AAA,progname,nmon\nAAA,command,nmon -f -s1 -c4\n", "nmon's"),
+    ] {
+        check(text.as_bytes(), "a", &[what, "iostat -x -t"]);
+    }
 }
 
 /// More memory is free than the machine is said to have.

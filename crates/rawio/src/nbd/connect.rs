@@ -1,24 +1,24 @@
-//! Connections to exports, from the address to the end of the handshake.
+//! Connections to exports, from the address to the end of the handshake, TLS among it.
 //!
 //! Invariants: no server keeps anyone here for longer than [`HANDSHAKE_MOST`] once its name is resolved; no byte is read that
 //! comes after the handshake.
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::time::Duration;
 
 use fathom_nbd::client::{Ask, Hello, HelloError, Offer, Purpose, Step, request};
 use fathom_nbd::{Address, Uri};
 use fathom_units::Nanos;
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use super::NbdExport;
+use super::channel::{Channel, allow, left};
+use super::tls::{self, TlsFileError};
 use crate::Clock;
 
 /// How long a server may take until requests may follow.
@@ -54,6 +54,19 @@ pub enum NbdUnreachable {
     /// It says nothing.
     #[error("the server at `{0}` does not answer within {HANDSHAKE_MOST}")]
     Silent(Address),
+    /// What the URI names does for no TLS.
+    #[error(transparent)]
+    Files(#[from] TlsFileError),
+    /// There is no TLS with it.
+    #[error("no TLS with the server at `{address}`: {why}")]
+    Insecure {
+        /// Of the server.
+        address: Address,
+        /// Why.
+        why: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
     /// What it says is no offer.
     #[error("the server at `{address}`: {source}{}", names(source))]
     Hello {
@@ -88,12 +101,17 @@ impl NbdUnreachable {
             Self::Broken { .. } | Self::Closed(_) => {
                 "look at what the server says; some end with their first client (qemu-nbd: `--persistent`)"
             }
+            Self::Files(error) => error.remedy(),
+            Self::Insecure { remedy, .. } => remedy,
             Self::Hello { source, .. } => match source {
                 HelloError::Unknown(_) => {
                     "name an export that it has; `nbdinfo --list` shows them all"
                 }
                 HelloError::Tls => {
-                    "use a server without TLS, or a local client of it that makes a block device"
+                    "name it with `nbds://` (or `nbds+unix://`), and the directory of certificates: `?tls-certificates=DIR`"
+                }
+                HelloError::NoTls(_) => {
+                    "let the server speak TLS, or name it with `nbd://` (or `nbd+unix://`) where anybody on the way may read along"
                 }
                 HelloError::Refused(_) => "look at what the server says of it",
                 HelloError::Protocol(_) | HelloError::Oldstyle => {
@@ -143,7 +161,7 @@ pub fn connect_to_export(uri: &Uri) -> Result<NbdExport, NbdUnreachable> {
 
 /// A connection after its handshake.
 struct Shaken {
-    socket: File,
+    channel: Channel,
     hello: Hello,
     /// `None` where only names were asked for.
     offer: Option<Offer>,
@@ -152,48 +170,117 @@ struct Shaken {
 /// A handshake that ends with an offer.
 fn offered(uri: &Uri, purpose: Purpose) -> Result<(NbdExport, Hello), NbdUnreachable> {
     let Shaken {
-        socket,
+        channel,
         hello,
         offer,
     } = shake_hands(uri, purpose)?;
+    let address = || uri.address.clone();
     let offer = offer.ok_or_else(|| NbdUnreachable::Hello {
-        address: uri.address.clone(),
+        address: address(),
         source: HelloError::Protocol("it does not tell of the export"),
+    })?;
+    let socket = channel.into_socket(purpose);
+    let socket = socket.map_err(|source| NbdUnreachable::Broken {
+        address: address(),
+        source,
     })?;
     Ok((NbdExport { socket, offer }, hello))
 }
 
 fn shake_hands(uri: &Uri, purpose: Purpose) -> Result<Shaken, NbdUnreachable> {
+    let tls = uri.security.as_ref().map(tls::connection).transpose()?;
     let deadline = Clock::now() + HANDSHAKE_MOST;
     let address = || uri.address.clone();
-    let mut socket = connect(&uri.address, deadline).map_err(|source| {
+    let socket = connect(&uri.address, deadline).map_err(|source| {
         if is_late(&source) {
             return NbdUnreachable::Silent(address());
         }
         let address = address();
         NbdUnreachable::Connecting { address, source }
     })?;
-    let broke = |source: io::Error| match source.kind() {
-        _ if is_late(&source) => NbdUnreachable::Silent(address()),
-        io::ErrorKind::UnexpectedEof => NbdUnreachable::Closed(address()),
-        _ => NbdUnreachable::Broken {
-            address: address(),
-            source,
-        },
-    };
     let mut hello = Hello::new(&uri.export, purpose);
+    if tls.is_some() {
+        hello = hello.in_tls();
+    }
+    let mut channel = Channel::new(socket, tls);
+    let offer = converse(&mut channel, &mut hello, purpose, deadline);
+    let offer = offer.map_err(|error| match error {
+        Ended::Call(call) if channel.is_secure() && is_gone(&call) => NbdUnreachable::Insecure {
+            address: address(),
+            why: "it closed the connection before an export was agreed on".to_owned(),
+            remedy: tls::WANTS_CERTIFICATE,
+        },
+        error => error.at(&uri.address),
+    })?;
+    Ok(Shaken {
+        channel,
+        hello,
+        offer,
+    })
+}
+
+/// What ends a handshake, wherever it is held.
+enum Ended {
+    /// A call on the socket.
+    Call(io::Error),
+    /// The server's words.
+    Words(HelloError),
+}
+
+impl From<io::Error> for Ended {
+    fn from(error: io::Error) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl From<HelloError> for Ended {
+    fn from(error: HelloError) -> Self {
+        Self::Words(error)
+    }
+}
+
+impl Ended {
+    fn at(self, address: &Address) -> NbdUnreachable {
+        let address = address.clone();
+        match self {
+            Self::Words(source) => NbdUnreachable::Hello { address, source },
+            Self::Call(source) if is_late(&source) => NbdUnreachable::Silent(address),
+            Self::Call(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
+                NbdUnreachable::Closed(address)
+            }
+            Self::Call(source) => match tls::told(&source) {
+                Some((why, remedy)) => NbdUnreachable::Insecure {
+                    address,
+                    why,
+                    remedy,
+                },
+                None => NbdUnreachable::Broken { address, source },
+            },
+        }
+    }
+}
+
+/// Holds a handshake to its end; gives what is offered.
+fn converse(
+    channel: &mut Channel,
+    hello: &mut Hello,
+    purpose: Purpose,
+    deadline: Nanos,
+) -> Result<Option<Offer>, Ended> {
     let (mut input, mut out) = (Vec::new(), Vec::new());
     let offer = loop {
-        let went = hello.take(&input, &mut out);
-        let (taken, step) = went.map_err(|source| NbdUnreachable::Hello {
-            address: address(),
-            source,
-        })?;
+        let (taken, step) = hello.take(&input, &mut out)?;
         input.drain(..taken);
-        if step == Step::More {
-            say(&mut socket, &mut out, deadline).map_err(broke)?;
+        if matches!(step, Step::More | Step::Secure) {
+            if step == Step::Secure {
+                // What came unciphered must not count inside.
+                input.clear();
+                channel.secure(deadline)?;
+                hello.secured(&mut out);
+            }
+            channel.say(&mut out, deadline)?;
             let wanted = hello.wanted(&input);
-            hear(&mut socket, &mut input, wanted, deadline).map_err(broke)?;
+            channel.hear(&mut input, wanted, deadline)?;
             continue;
         }
         let begins = matches!(step, Step::Begin(_));
@@ -201,30 +288,32 @@ fn shake_hands(uri: &Uri, purpose: Purpose) -> Result<Shaken, NbdUnreachable> {
         if begins && !is_used {
             out.extend_from_slice(&request(Ask::Disconnect, 0, 0, 0));
         }
-        let said = say(&mut socket, &mut out, deadline);
+        let said = channel.say(&mut out, deadline);
         if is_used {
-            said.map_err(broke)?;
+            said?;
         } else if !begins {
             let farewell = deadline.min(Clock::now() + FAREWELL_MOST);
-            let _ = hear(&mut socket, &mut input, FAREWELL_BYTES, farewell);
+            let _ = channel.hear(&mut input, FAREWELL_BYTES, farewell);
         }
         break match step {
             Step::Seen(offer) | Step::Begin(offer) => Some(offer),
-            Step::More | Step::Listed => None,
+            Step::More | Step::Secure | Step::Listed => None,
         };
     };
-    allow(&socket, None).map_err(broke)?;
-    Ok(Shaken {
-        socket,
-        hello,
-        offer,
-    })
+    allow(&channel.socket, None)?;
+    Ok(offer)
 }
 
 /// Whether a call ended because the time was over.
 fn is_late(error: &io::Error) -> bool {
     use io::ErrorKind::{TimedOut, WouldBlock};
     matches!(error.kind(), WouldBlock | TimedOut)
+}
+
+/// Whether a call ended because the other side is no longer there.
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
 fn connect(address: &Address, deadline: Nanos) -> io::Result<File> {
@@ -257,44 +346,4 @@ fn connect(address: &Address, deadline: Nanos) -> io::Result<File> {
             Err(last)
         }
     }
-}
-
-/// Time until a deadline; an error where there is none.
-fn left(deadline: Nanos) -> io::Result<Duration> {
-    let left = deadline.saturating_sub(Clock::now());
-    if left == Nanos::ZERO {
-        return Err(io::ErrorKind::TimedOut.into());
-    }
-    Ok(Duration::from_nanos(left.get()))
-}
-
-/// How long calls on a socket may wait; `None`: for ever.
-fn allow(socket: impl AsFd, time: Option<Duration>) -> io::Result<()> {
-    for way in [Timeout::Recv, Timeout::Send] {
-        set_socket_timeout(&socket, way, time)?;
-    }
-    Ok(())
-}
-
-fn say(socket: &mut File, out: &mut Vec<u8>, deadline: Nanos) -> io::Result<()> {
-    allow(&*socket, Some(left(deadline)?))?;
-    socket.write_all(out)?;
-    out.clear();
-    Ok(())
-}
-
-/// Reads until `input` is as long as is wanted.
-fn hear(socket: &mut File, input: &mut Vec<u8>, wanted: usize, deadline: Nanos) -> io::Result<()> {
-    while input.len() < wanted {
-        allow(&*socket, Some(left(deadline)?))?;
-        let start = input.len();
-        input.resize(wanted, 0);
-        match socket.read(&mut input[start..]) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => input.truncate(start + count),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => input.truncate(start),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

@@ -58,7 +58,7 @@ fn a_server_offers_its_exports() {
             let (offer, is_use) = match with_server("a", purpose, step).unwrap() {
                 Step::Begin(offer) => (offer, true),
                 Step::Seen(offer) => (offer, false),
-                Step::More | Step::Listed => panic!("it is not over"),
+                Step::More | Step::Secure | Step::Listed => panic!("it is not over"),
             };
             assert_eq!(is_use, purpose == Purpose::Use);
             assert_eq!((offer.size, offer.blocks), (100, blocks));
@@ -187,6 +187,46 @@ fn what_makes_no_sense_is_refused() {
         &then(told(OPT_GO, ERROR | 0x4d, &[])),
         "it refuses: its error 77",
     );
+}
+
+/// What becomes of a server's bytes where TLS is wanted, and what it is sent.
+#[track_caller]
+fn in_tls(bytes: &[u8], expected: Result<Step, &str>) -> Vec<u8> {
+    let mut out = Vec::new();
+    let went = Hello::new("a", Purpose::Use).in_tls().take(bytes, &mut out);
+    let went = went.map(|(_, step)| step);
+    let went = went.as_ref().map_err(ToString::to_string);
+    assert_eq!(
+        went.map_err(|it| it.as_str().to_owned()).copied(),
+        expected.map_err(str::to_owned)
+    );
+    out
+}
+
+#[test]
+fn tls_comes_before_anything_else() {
+    let out = in_tls(&greeting(3), Ok(Step::More));
+    assert_eq!(out, b"\0\0\0\x03IHAVEOPT\0\0\0\x05\0\0\0\0");
+    let then = |kind, body: &[u8]| [greeting(3), told(OPT_STARTTLS, kind, body)].concat();
+    let out = in_tls(&then(REP_ACK, &[]), Ok(Step::Secure));
+    assert!(!out.ends_with(b"a"), "the export is not named before TLS");
+    for (bytes, why) in [
+        (greeting(0), "it knows no options"),
+        (then(ERROR | 1, &[]), "it does not know the option"),
+        (then(ERROR | 2, &[]), "its policy forbids it"),
+        (then(ERROR | 2, b"not\nhere"), "nothere"),
+    ] {
+        in_tls(
+            &bytes,
+            Err(&format!("it has no TLS, which is asked of it ({why})")),
+        );
+    }
+    let mut hello = Hello::new("a", Purpose::Use).in_tls();
+    let mut out = Vec::new();
+    hello.take(&then(REP_ACK, &[]), &mut out).unwrap();
+    out.clear();
+    hello.secured(&mut out);
+    assert!(out.starts_with(b"IHAVEOPT\0\0\0\x07"), "{out:?}");
 }
 
 #[test]
