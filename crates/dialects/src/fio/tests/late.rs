@@ -45,6 +45,15 @@ fn what_fio_finds_late_has_its_number() {
         ),
         ("--size=64k --rw=write --verify=pattern", Some(22)),
         (
+            "--size=64k --rw=write --ioengine=mmap --end_syncfs=1",
+            Some(22),
+        ),
+        ("--size=64k --ioengine=nbd", Some(22)),
+        (
+            "--size=64k --ioengine=nbd --uri=nbd://h --nrfiles=2",
+            Some(95),
+        ),
+        (
             "--size=64k --zonemode=strided --zonesize=8k --zoneskip=-4k",
             Some(95),
         ),
