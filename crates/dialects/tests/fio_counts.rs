@@ -151,16 +151,31 @@ fn counts_are_those_of_fio() {
         "--rw=randwrite --size=66k --nrfiles=2 --io_size=200k --bs=16k",
         "--rw=randread --size=33k --io_size=200k --bs=16k --norandommap",
         "--rw=randread --size=33k --io_size=20k --bs=16k",
-        "--rw=read --size=100k --io_size=300k --verify=md5 --do_verify=0",
-        "--rw=randread --size=100k --io_size=300k --verify=md5 --do_verify=0",
-        "--rw=trim --size=100k --io_size=300k --verify=md5 --do_verify=0",
-        "--rw=read --size=100k --io_size=60k --verify=md5 --do_verify=0",
         "--rw=read --size=33k --io_size=42k --bs=16k",
         "--rw=read:4k --size=33k --io_size=50000",
         "--rw=read:4k --size=33k --io_size=52000",
         "--rw=read:4k --size=33k --io_size=2000",
         "--rw=write:4k --size=33k --io_size=50000",
         "--rw=read:-4k --size=33k --io_size=50000",
+    ] {
+        check(&["--ioengine=null"], options);
+    }
+}
+
+/// Passes of what `verify` stands beside, and nothing checks.
+#[test]
+fn passes_that_are_not_checked_are_those_of_fio() {
+    for options in [
+        "--rw=read --size=100k --io_size=300k --verify=md5 --do_verify=0",
+        "--rw=randread --size=100k --io_size=300k --verify=md5 --do_verify=0",
+        "--rw=trim --size=100k --io_size=300k --verify=md5 --do_verify=0",
+        "--rw=read --size=100k --io_size=60k --verify=md5 --do_verify=0",
+        "--rw=write:4k --size=64k --io_size=300k --verify=md5 --do_verify=0",
+        "--rw=write --zonemode=strided --zonesize=16k --zoneskip=16k --size=64k --io_size=300k \
+         --verify=md5 --do_verify=0",
+        "--rw=randwrite --norandommap --size=64k --io_size=300k --verify=md5 --do_verify=0",
+        "--rw=randwrite --norandommap --size=1m --io_size=2m --loops=2 --bs=8k --iodepth=4 \
+         --verify=md5 --do_verify=0",
     ] {
         check(&["--ioengine=null"], options);
     }
@@ -174,6 +189,7 @@ fn parts_of_files_are_those_of_fio() {
         "--rw=write --filesize=128k --size=100k --bs=3k --loops=4",
         "--rw=randread --filesize=128k --size=100k --bs=5000 --loops=3",
         "--rw=write --filesize=64k --nrfiles=3 --size=100k --bs=3k --loops=2",
+        "--rw=write:4k --filesize=128k --size=99k",
     ] {
         check(&["--ioengine=null"], options);
     }
@@ -233,6 +249,11 @@ fn pairs_of_trim_and_write_are_those_of_fio() {
         "--rw=trimwrite --size=64k --io_size=300k",
         "--rw=trimwrite --size=1m --bs=4k,16k,4k --io_size=3m",
         "--rw=randtrimwrite --size=96k --io_size=256k",
+        "--rw=trimwrite --size=64k --io_size=300k --verify=md5 --do_verify=0",
+        "--rw=trimwrite --size=64k --io_size=131k",
+        "--rw=trimwrite --size=64k --io_size=132k",
+        "--rw=trimwrite:4k --size=64k --io_size=100k",
+        "--rw=trimwrite --size=64k --io_size=300k --zonemode=strided --zonesize=16k --zoneskip=16k",
     ] {
         check(&["--ioengine=null"], options);
     }
@@ -253,6 +274,11 @@ fn pairs_that_may_repeat_are_those_of_fio() {
         "--size=96k --io_size=32k --loops=3 --bs=16k",
         "--size=1m --io_size=2m --number_ios=5",
         "--size=96k --io_size=150k --loops=2 --bs=3k",
+        "--size=25k --iodepth=4",
+        "--size=27k --iodepth=4",
+        "--size=1m --filesize=64k --nrfiles=2 --iodepth=4",
+        "--size=64k --io_size=300k --loops=2 --verify=md5 --do_verify=0",
+        "--size=64k --io_size=100k --iodepth=4 --verify=md5 --do_verify=0",
     ] {
         let options = format!("--rw=randtrimwrite --norandommap {options}");
         check(&["--ioengine=null"], &options);
@@ -396,6 +422,14 @@ fn rounds_without_an_end_are_those_of_fio() {
     ] {
         let options = format!("{options} --bs=8k");
         check(&queued[..1], &options);
+        check(&queued, &options);
+    }
+    // Rounds of a single file, and of files drawn evenly, end.
+    for options in [
+        "--nrfiles=2 --file_service_type=random --io_size=2m",
+        "--file_service_type=zipf --io_size=1500k",
+    ] {
+        let options = format!("--rw=randread --size=1m --bs=8k --loops=2 {options}");
         check(&queued, &options);
     }
 }

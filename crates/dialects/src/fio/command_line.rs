@@ -30,6 +30,8 @@ pub struct CommandLine {
     pub readonly: bool,
     /// Warnings refuse the input (`--warnings-fatal`).
     pub warnings_fatal: bool,
+    /// The sections that are asked for (`--section`); empty: all.
+    pub only: Vec<String>,
     /// Folder of files that runs leave behind (`--aux-path`).
     pub aux_path: Option<String>,
 }
@@ -653,6 +655,7 @@ impl<'a> Reader<'a> {
         if self.line.files.is_empty() {
             self.line.files.push(first);
         }
+        self.line.only = only;
         (self.line, self.diagnostics)
     }
 }

@@ -34,6 +34,7 @@ fio [options] [job options] <job file(s)>
   --showcmd\t\tPrint a job file as a command line
   --eta=WHEN\t\tShow progress: always, never or auto
   --eta-newline=TIME\tStart a new progress line after each TIME
+  --eta-interval=TIME\tTime between two looks at the progress
   --readonly\t\tRefuse jobs that write
   --section=NAME\tOnly this section of a job file; may be repeated
   --warnings-fatal\tTreat warnings as errors
@@ -42,6 +43,11 @@ fio [options] [job options] <job file(s)>
   --daemonize=PIDFILE\tPut the server into the background
   --client=ADDRESS\tHave the server there run the job files that follow
   --remote-config=FILE\tA job file on the server
+  --idle-prof=LIST\tTell how idle the processors were: system, percpu
+  --trigger-file=FILE\tEnd all jobs when there is such a file
+  --trigger-timeout=TIME\tEnd all jobs after this time
+  --trigger=COMMAND\tRun this when a trigger ends all jobs
+  --aux-path=FOLDER\tWhere states and wrong data are left
 "
     )
 }

@@ -28,7 +28,7 @@ pub fn extent(
 ) -> Option<Extent> {
     let (smallest, block) = used_blocks(settings);
     let place = &settings.placement;
-    let is_other = settings.verify.kind().is_some()
+    let is_other = is_verified(settings)
         || time_based(settings)
         || place.append
         || place.zone_mode.is_some()
@@ -53,17 +53,20 @@ pub fn extent(
             // What is trimmed counts as what is then written does.
             let round = pairs.saturating_mul(block).saturating_mul(2);
             let left = of_pass.saturating_add(1).saturating_sub(block);
-            pairs.saturating_mul(left.div_ceil(round).max(loops))
+            let pairs = pairs.saturating_mul(left.div_ceil(round).max(loops));
+            pairs.saturating_mul(each(settings))
         }
         None if queues(settings) => {
-            // The first I/O that reaches this ends a pass.
+            // The first I/O that reaches this ends a pass, be it a trim; of several passes each ends with a write here.
             let both = size.max(of_pass).saturating_add(all);
-            let pairs = both.div_ceil(block) / 2;
-            pairs.saturating_mul(loops)
+            match (both.div_ceil(block), loops) {
+                (of_one, 1) => of_one,
+                (of_one, _) => (of_one / 2 * 2).saturating_mul(loops),
+            }
         }
         None => u64::MAX,
     };
-    let ios = all.div_ceil(block).min(most).saturating_mul(each(settings));
+    let ios = all.div_ceil(block).saturating_mul(each(settings)).min(most);
     let ios = ios.min(most_ios.unwrap_or(u64::MAX));
     Some(Extent {
         // More than they move: they end by their number.
@@ -71,6 +74,12 @@ pub fn extent(
         ios: Some(ios),
         loops: 1,
     })
+}
+
+/// Whether `verify` has a say in where passes end: it has none at offsets that may repeat, where nothing is checked.
+fn is_verified(settings: &Settings) -> bool {
+    let never_ends = settings.pattern.random && is_independent(settings);
+    settings.verify.kind().is_some() && (settings.verify.do_verify || !never_ends)
 }
 
 /// Pairs of a pass that ends where the files do; `None`: offsets that may repeat, and those of a random job that goes in order

@@ -44,6 +44,18 @@ pub fn lacks_jobs(complaints: &Diagnostics) -> bool {
     complaints.0.iter().any(|one| one.message == NO_JOBS)
 }
 
+/// What to do where there are no jobs, none of which is in a section of `only` where some are asked for.
+fn what_job_to_name(only: &[String]) -> String {
+    match only {
+        [] => "name a job file, or --name=JOB".to_owned(),
+        [one] => format!("no job is called `{one}`, as `--section` asks for"),
+        several => format!(
+            "no job is called one of `{}`, as `--section` asks for",
+            several.join("`, `")
+        ),
+    }
+}
+
 /// Builds the whole input, and the number of each job's error; `None` after an error that fio, too, finds as it reads. All
 /// errors are said.
 pub fn build(
@@ -59,7 +71,7 @@ pub fn build(
     let mut action = line.action.clone().unwrap_or(Action::Run);
     let no_jobs = planner.jobs.is_empty();
     if no_jobs && action == Action::Run && !complaints.has_errors() {
-        complaints.push(Diagnostic::error(NO_JOBS).hint("name a job file, or --name=JOB"));
+        complaints.push(Diagnostic::error(NO_JOBS).hint(what_job_to_name(&line.only)));
     }
     if line.warnings_fatal && !complaints.0.is_empty() {
         complaints.push(Diagnostic::error("warnings are fatal (--warnings-fatal)"));

@@ -284,21 +284,32 @@ impl Settings {
             }
             let mut reader = ValueReader::new(option, row, self.kb_base, diagnostics);
             match row.support {
-                Support::Built => self.apply(&mut reader),
+                Support::Built => {
+                    self.apply(&mut reader);
+                    self.refuse_at_run(row.name, reader.refused_at_run());
+                }
                 Support::NoEffect | Support::WithEngine => {
                     reader.check_kind();
                     reader.tell_of_buffers();
                 }
                 Support::NotYet => reader.not_yet(),
-                Support::AtRun(default) => match reader.unlike(default) {
-                    Some(refusal) => drop(self.control.refused_at_run.insert(row.name, refusal)),
-                    None => drop(self.control.refused_at_run.remove(row.name)),
-                },
+                Support::AtRun(default) => {
+                    let refusal = reader.unlike(default);
+                    self.refuse_at_run(row.name, refusal);
+                }
                 Support::Withdrawn => reader.withdrawn(),
                 Support::ProfileOnly => reader.profile_only(),
             }
         }
         self.check_engine(diagnostics);
+    }
+
+    /// Keeps why the value of an option that is in force now is not run; `None`: it is.
+    fn refuse_at_run(&mut self, option: &'static str, refusal: Option<Diagnostic>) {
+        match refusal {
+            Some(refusal) => drop(self.control.refused_at_run.insert(option, refusal)),
+            None => drop(self.control.refused_at_run.remove(option)),
+        }
     }
 
     /// Where the value of an option in force stands, if it was given.

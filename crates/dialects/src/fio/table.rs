@@ -157,8 +157,8 @@ pub enum Carried {
     Operation(FileOperation),
     /// It is refused by name, for this reason.
     No(&'static str),
-    /// It needs nothing that is not here, but does no I/O to storage: `--parse-only` takes it, and a run refuses it by name,
-    /// for this reason.
+    /// Every build of fio for Linux has it, but it does no I/O to storage, or none to files: `--parse-only` takes it, and a run
+    /// refuses it by name, for this reason.
     NotRun(&'static str),
 }
 

@@ -14,7 +14,7 @@ use super::output::{errors, run_of};
 
 /// A directory stands in place of a file.
 const EISDIR: i32 = 21;
-/// A scheduler that the disk does not have.
+/// A scheduler that the disk does not have, or direct I/O on a file system without.
 const EINVAL: i32 = 22;
 /// What can be done to devices alone.
 const ENOTTY: i32 = 25;
@@ -49,9 +49,16 @@ fn errno_of(input: &FioInput, error: &EngineError) -> impl Fn(usize, &Job) -> i3
 fn of_job(error: &EngineError, job: &Job) -> i32 {
     match error {
         EngineError::Invalid(_) => of_targets(job).unwrap_or_else(|| error.errno()),
-        EngineError::Unsupported { .. } if job.features.process.scheduler.is_some() => EINVAL,
+        EngineError::Unsupported { what, .. } if is_invalid(what, job) => EINVAL,
         _ => error.errno(),
     }
+}
+
+/// Whether what cannot be is an argument that the system calls invalid: the job's I/O scheduler, or direct I/O.
+fn is_invalid(what: &str, job: &Job) -> bool {
+    let scheduler = job.features.process.scheduler.as_deref();
+    let is_scheduler = |name| what.ends_with(&format!("I/O scheduler `{name}`"));
+    what.starts_with("direct I/O on ") || scheduler.is_some_and(is_scheduler)
 }
 
 /// What the system says, or would say, to a call on the first of the job's targets that it is wrong with.
@@ -72,4 +79,33 @@ fn of_targets(job: &Job) -> Option<i32> {
         Place::Path(path) => of_path(Path::new(path)),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_session::read_context;
+
+    use super::*;
+
+    /// Of a job that names a scheduler, what else the machine does not have has a number of its own.
+    #[test]
+    fn what_is_not_supported_has_the_number_of_its_own() {
+        let words = ["--name=a", "--size=1m", "--ioscheduler=none"].map(str::to_owned);
+        let input = fio::read(&words, &read_context()).unwrap_or_else(|it| panic!("{it}"));
+        let (_, job) = input.workload.jobs().next().expect("there is a job");
+        for (what, expected) in [
+            ("job `a`: the I/O scheduler `none`", 22),
+            ("job `a`: switching to the I/O scheduler `none`", 22),
+            ("job `a`: running on the processors [99]", 95),
+            ("direct I/O on `file`", 22),
+            ("polling for completions on `file`", 95),
+        ] {
+            let error = EngineError::Unsupported {
+                what: what.to_owned(),
+                why: String::new(),
+                remedy: String::new(),
+            };
+            assert_eq!(of_job(&error, job), expected, "{what}");
+        }
+    }
 }

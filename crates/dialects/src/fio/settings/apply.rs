@@ -255,13 +255,9 @@ impl Settings {
             return;
         };
         let refusal = |why: &str| format!("engine `{}` is not carried: {why}", engine.name);
-        self.control.refused_at_run.remove("ioengine");
         match engine.carried {
             Carried::No(why) => reader.refuse(&refusal(why), None),
-            Carried::NotRun(why) => {
-                let error = reader.error(&refusal(why));
-                self.control.refused_at_run.insert("ioengine", error);
-            }
+            Carried::NotRun(why) => reader.refuse_at_run(&refusal(why), None),
             Carried::By(_) | Carried::Operation(_) => {}
         }
         engine.name.clone_into(&mut self.engine);

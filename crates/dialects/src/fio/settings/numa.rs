@@ -32,7 +32,6 @@ impl Settings {
         put: fn(&mut Process, T),
     ) {
         let (name, text) = (reader.name(), reader.optional_text().unwrap_or_default());
-        self.control.refused_at_run.remove(name);
         match read(&text) {
             Ok(value) => put(&mut self.control.process, value),
             Err(hint) => {
@@ -42,8 +41,7 @@ impl Settings {
                 } else {
                     (format!("`{text}` is no value of `{name}`"), hint)
                 };
-                let error = reader.error(&message).hint(hint);
-                self.control.refused_at_run.insert(name, error);
+                reader.refuse_at_run(&message, Some(hint));
             }
         }
     }

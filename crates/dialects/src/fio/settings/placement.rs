@@ -67,6 +67,8 @@ pub enum ZoneMode {
     None,
     /// One after another.
     Strided,
+    /// Those of the device, which no job is run with.
+    OfDevice,
 }
 
 impl Default for PlacementSettings {
@@ -133,10 +135,13 @@ impl Settings {
             "zonemode" => match reader.word(&["none", "strided", "zbd"]) {
                 Some(0) => place.zone_mode = Some(ZoneMode::None),
                 Some(1) => place.zone_mode = Some(ZoneMode::Strided),
-                Some(_) => reader.refuse(
-                    "zoned block devices (`zonemode=zbd`) are not carried",
-                    Some("zonemode=strided has zones on any device".to_owned()),
-                ),
+                Some(_) => {
+                    place.zone_mode = Some(ZoneMode::OfDevice);
+                    reader.refuse_at_run(
+                        "zoned block devices (`zonemode=zbd`) are not carried",
+                        Some("zonemode=strided has zones on any device".to_owned()),
+                    );
+                }
                 None => {}
             },
             "zonesize" => set(&mut place.zone_size, reader.extent()),

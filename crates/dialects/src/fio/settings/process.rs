@@ -55,11 +55,10 @@ impl Settings {
             return;
         };
         self.control.process.processors = (0..63).filter(|bit| mask >> bit & 1 == 1).collect();
-        self.control.refused_at_run.remove("cpumask");
         if mask == 0 {
-            let error = reader.error("`cpumask=0` leaves no processor for the job to run on");
-            let error = error.hint("set a bit for each processor");
-            self.control.refused_at_run.insert("cpumask", error);
+            let hint = "set a bit for each processor".to_owned();
+            let message = "`cpumask=0` leaves no processor for the job to run on";
+            reader.refuse_at_run(message, Some(hint));
         }
     }
 

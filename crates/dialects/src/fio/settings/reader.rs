@@ -32,6 +32,7 @@ pub struct ValueReader<'a> {
     row: &'static OptionRow,
     kb_base: u64,
     diagnostics: &'a mut Diagnostics,
+    at_run: Option<Diagnostic>,
 }
 
 impl<'a> ValueReader<'a> {
@@ -46,7 +47,13 @@ impl<'a> ValueReader<'a> {
             row,
             kb_base,
             diagnostics,
+            at_run: None,
         }
+    }
+
+    /// Why a job with this value is not run, where it is taken as fio takes it.
+    pub fn refused_at_run(self) -> Option<Diagnostic> {
+        self.at_run
     }
 
     /// fio's name of the option.
@@ -105,8 +112,17 @@ impl<'a> ValueReader<'a> {
     }
 
     pub fn refuse(&mut self, message: &str, hint: Option<String>) {
-        let error = Diagnostic::error(message).at(self.option.value_location());
+        let error = self.error(message);
         self.diagnostics.push(match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        });
+    }
+
+    /// Takes the value, as fio does, and has jobs that are to be run refused.
+    pub fn refuse_at_run(&mut self, message: &str, hint: Option<String>) {
+        let error = self.error(message);
+        self.at_run = Some(match hint {
             Some(hint) => error.hint(hint),
             None => error,
         });
@@ -323,7 +339,8 @@ impl<'a> ValueReader<'a> {
         self.refuse(&message, hint);
     }
 
-    /// Refuses a value in zones, of an option that fio takes them for; whether it was one.
+    /// Refuses a value in zones, of an option that fio takes them for; whether it was one. A share of zones is no value to fio
+    /// either.
     pub fn counts_zones(&mut self) -> bool {
         let text = self.option.value.as_deref().unwrap_or_default();
         let first = values::parts(text).first().copied().unwrap_or_default();
@@ -331,7 +348,11 @@ impl<'a> ValueReader<'a> {
         if zones {
             let message = format!("`{}={text}` counts zones", self.row.name);
             let hint = "zoned devices (`zonemode=zbd`) are not carried; give bytes".to_owned();
-            self.refuse(&message, Some(hint));
+            if first.contains('%') {
+                self.refuse(&message, Some(hint));
+            } else {
+                self.refuse_at_run(&message, Some(hint));
+            }
         }
         zones
     }

@@ -135,6 +135,23 @@ fn files_that_hold_no_jobs_are_refused() {
         &["`job.fio` is no text: its line 3 holds a zero byte"],
     );
     check_error("[global]\nrw=read\n", &["no jobs defined"]);
+    let mut files = Memory::default();
+    let jobs = "[j]\nsize=1m\n".to_owned();
+    files.texts.insert("job.fio".to_owned(), jobs);
+    for (words, hint) in [
+        (
+            &["--section=k"][..],
+            "no job is called `k`, as `--section` asks for",
+        ),
+        (
+            &["--section=k", "--section=l"],
+            "no job is called one of `k`, `l`, as `--section` asks for",
+        ),
+    ] {
+        let errors = read_in(&files, &[words, &["job.fio"]].concat());
+        let hints = errors.map_or_else(|it| it.0[0].hint.clone(), |_| None);
+        assert_eq!(hints.as_deref(), Some(hint), "{words:?}");
+    }
     check_error("\n \n", &["`job.fio` is empty"]);
     check_error("; a\n# b\n", &["`job.fio` holds nothing but comments"]);
     check_error(

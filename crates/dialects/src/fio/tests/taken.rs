@@ -109,6 +109,11 @@ fn values_beyond_fios_bounds_are_refused() {
         "zonerange=-1",
         "zoneskip=-4k",
         "cgroup_weight=100",
+        "zonemode=zbd",
+        "offset=1z",
+        "ioengine=sg",
+        "ioengine=mtd",
+        "ioengine=io_uring_cmd",
     ] {
         let words = [
             "--parse-only",

@@ -516,8 +516,25 @@ impl<'a> Entry<'a> {
         ]
     }
 
+    /// Completion latencies below a microsecond, as a percentage of all I/Os.
+    pub fn percent_below_micro(&self) -> f64 {
+        let (nanos, ..) = self.latency_counts();
+        let [share] = percents(&[nanos.iter().sum()], self.ios(), 0.0);
+        share
+    }
+
     /// Shares of completion latency in percent: ten classes of ns, ten of µs, twelve of ms.
     pub fn latency_classes(&self) -> ([f64; 10], [f64; 10], [f64; 12]) {
+        let (nanos, micros, millis) = self.latency_counts();
+        let total = self.ios();
+        (
+            percents(&nanos, total, 0.01),
+            percents(&micros, total, 0.01),
+            percents(&millis, total, 0.01),
+        )
+    }
+
+    fn latency_counts(&self) -> ([u64; 10], [u64; 10], [u64; 12]) {
         let (mut nanos, mut micros, mut millis) = ([0; 10], [0; 10], [0; 12]);
         for (value, count) in self
             .ways
@@ -533,12 +550,7 @@ impl<'a> Entry<'a> {
                 _ => millis[11] += count,
             }
         }
-        let total = self.ios();
-        (
-            percents(&nanos, total, 0.01),
-            percents(&micros, total, 0.01),
-            percents(&millis, total, 0.01),
-        )
+        (nanos, micros, millis)
     }
 }
 

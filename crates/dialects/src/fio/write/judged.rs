@@ -212,6 +212,33 @@ mod tests {
         assert!(keys.map(place).is_sorted(), "{text}");
     }
 
+    /// The lists are as long as the window, the means are of what there is.
+    #[test]
+    fn each_key_of_a_steady_state_has_its_figure() {
+        let rules = SteadyState {
+            metric: SteadyMetric::Latency,
+            judgement: SteadyJudgement::Slope,
+            limit: SteadyLimit::Absolute(7.0),
+            window: Nanos::from_secs(6),
+            ramp: Nanos::ZERO,
+            interval: Nanos::from_secs(2),
+        };
+        let outcome = SteadyOutcome {
+            attained: true,
+            bytes_per_sec: vec![100.0, 300.0],
+            iops: vec![10.0, 20.0],
+            latency_ns: vec![5.0, 7.0],
+            criterion: 0.5,
+            max_deviation: 0.25,
+            slope: 0.125,
+        };
+        let (name, keys) = steady_key(&rules, &outcome);
+        assert_eq!(name, "steadystate");
+        let text = keys.to_string().replace(['\n', ' '], "");
+        let expected = r#"{"ss":"lat_slope:7.000000","duration":6,"attained":1,"criterion":"0.500000","max_deviation":0.250000,"slope":0.125000,"data":{"bw_mean":200,"iops_mean":15,"lat_mean":6,"lat_ns":[5,7,0],"iops":[10,20,0],"bw":[100,300,0]}}"#;
+        assert_eq!(text, expected);
+    }
+
     #[test]
     fn the_line_of_a_steady_state_has_the_figures_of_fio() {
         let half = SteadyLimit::Percent(50.0);

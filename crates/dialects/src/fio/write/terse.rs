@@ -7,9 +7,7 @@ use std::fmt::Write as _;
 
 use fathom_stats::Histogram;
 
-use super::entry::{
-    self, Entry, GroupWay, Samples, Way, deviation, per_second, share_of_group, utilisation,
-};
+use super::entry::{self, Entry, GroupWay, Samples, Way, deviation, per_second, utilisation};
 use super::{FioRun, VERSION, unified};
 use crate::fio::input::{FioInput, Percentiles};
 
@@ -65,8 +63,8 @@ fn line(
     for share in entry.distributions()[0] {
         let _ = write!(out, ";{share:3.1}%");
     }
-    let (nanos, mut micros, millis) = entry.latency_classes();
-    micros[0] += nanos.iter().sum::<f64>();
+    let (_, mut micros, millis) = entry.latency_classes();
+    micros[0] += entry.percent_below_micro();
     for share in micros.iter().chain(&millis) {
         let _ = write!(out, ";{share:3.2}%");
     }
@@ -126,7 +124,7 @@ fn direction(
         ..
     } = way.bandwidth;
     let share = if count > 0 {
-        share_of_group(way, group)
+        share_of_group(mean, group)
     } else {
         0.0
     };
@@ -146,6 +144,14 @@ fn direction(
             iops.deviation(),
             iops.count
         );
+    }
+}
+
+/// Mean bandwidth as a percentage of that of its group, at most 100. Here it is the other of the two that fio rounds down.
+fn share_of_group(mean_kib: f64, group: &GroupWay) -> f64 {
+    match group.bytes_per_second() / 1024 {
+        0 => 100.0,
+        all => (mean_kib * 100.0 / all as f64).min(100.0),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Output of synthetic runs.
 
+mod figures;
+
 use fathom_record::{HalfSecond, IoErrors, OpStats, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::{Direction, Workload};
@@ -262,6 +264,25 @@ fio-3.42
 Starting 4 processes
 ";
     assert_eq!(write_start(&input(&arguments)), expected);
+}
+
+#[test]
+fn threads_and_processes_are_told_apart() {
+    for (words, expected) in [
+        ("--name=a", "1 process"),
+        ("--name=a --thread", "1 thread"),
+        ("--name=a --thread --numjobs=2", "2 threads"),
+        ("--name=a --thread --name=b", "1 thread and 1 process"),
+        (
+            "--name=a --thread --name=b --numjobs=3",
+            "1 thread and 3 processes",
+        ),
+    ] {
+        let words: Vec<&str> = ["--size=8m"].into_iter().chain(words.split(' ')).collect();
+        let text = write_start(&input(&words));
+        let line = format!("\nStarting {expected}\n");
+        assert!(text.ends_with(&line), "{text}");
+    }
 }
 
 #[test]
