@@ -33,6 +33,12 @@ impl StageRun<'_> {
         (key, key.of_repeat(self.repeat))
     }
 
+    /// What the arrivals of a worker are drawn by, which are each host's own: drawn alike, those of all hosts would come in
+    /// bursts.
+    fn arrivals(&self, repeat_key: StreamKey) -> StreamKey {
+        repeat_key.of_host(self.options.host)
+    }
+
     pub(super) fn parts<'a>(
         &'a self,
         (index, job): (usize, &'a Job),
@@ -42,6 +48,7 @@ impl StageRun<'_> {
         order: &'a Order<'a>,
     ) -> Result<Parts<'a, WorkerStream>, EngineError> {
         let (key, repeat_key) = self.keys((index, job), worker);
+        let arrivals = self.arrivals(repeat_key);
         let ranges = &self.targets[index].ranges;
         let stream = WorkerStream::new(job, key, ranges, shared);
         Ok(Parts {
@@ -52,7 +59,7 @@ impl StageRun<'_> {
             schedule: if heeds_directions(job) {
                 None
             } else {
-                ArrivalSchedule::of(job, repeat_key)
+                ArrivalSchedule::of(job, arrivals)
             },
             fill: BufferFill::for_job(job, repeat_key),
             backend: match job.backend {
@@ -71,7 +78,7 @@ impl StageRun<'_> {
                 ranges,
             )?,
             checked: self.key_maps.of(job, &self.targets[index].objects),
-            repeat_key,
+            arrivals,
             tolerance: self.tolerance,
             outside_calls: self.options.outside_calls,
             stop: self.stop.clone(),
@@ -173,10 +180,10 @@ impl StageRun<'_> {
         (index, job): (usize, &'j Job),
     ) -> Option<(&'j FileWork, Arc<SetShare>)> {
         let work = job.features.file_work.as_deref()?;
-        let (_, repeat_key) = self.keys((index, job), 0);
+        let arrivals = self.arrivals(self.keys((index, job), 0).1);
         let schedule = work
             .rate
-            .map(|rate| ArrivalSchedule::new(Pacing::Iops(rate.rate), rate.process, repeat_key));
+            .map(|rate| ArrivalSchedule::new(Pacing::Iops(rate.rate), rate.process, arrivals));
         Some((work, Arc::new(SetShare::new(schedule))))
     }
 

@@ -41,8 +41,8 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) verification: Option<Verification<'a>>,
     /// What is known of the blocks of its targets, where all are checked.
     pub(crate) checked: Vec<Checked>,
-    /// What its repeat draws anew depends on.
-    pub(crate) repeat_key: StreamKey,
+    /// What its arrivals are drawn by.
+    pub(crate) arrivals: StreamKey,
     /// Whether it goes on after a failed I/O.
     pub(crate) tolerance: &'a Tolerance,
     /// Whether its time outside system calls is measured.
@@ -75,7 +75,7 @@ impl<'a, S> Parts<'a, S> {
             enough: self.enough,
             verification: self.verification,
             checked: self.checked,
-            repeat_key: self.repeat_key,
+            arrivals: self.arrivals,
             tolerance: self.tolerance,
             outside_calls: self.outside_calls,
             stop: self.stop,
