@@ -6,7 +6,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use fathom_engine::{Gate, StopFlag, Upcoming, preflight, run_gated};
+use fathom_engine::{Gate, RunOptions, StopFlag, Upcoming, preflight, run_gated};
 use fathom_peers::Enough;
 use fathom_rawio::{allowed_processors, online_processors};
 use fathom_runs::RunWriter;
@@ -28,6 +28,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub struct Host<'a> {
     /// Its name.
     pub name: &'a str,
+    /// Its number among all hosts, from 0.
+    pub number: u32,
     /// Whether it shows progress.
     pub is_first: bool,
     /// What is asked for.
@@ -125,7 +127,10 @@ impl Host<'_> {
         let keep = args.output.keep();
         let ran = watch(&mut start, input, keep, &mut screen, console, |sink| {
             let mut sinks = Fan(vec![sink, &mut enough]);
-            let options = args.safety.options();
+            let options = RunOptions {
+                host: self.number,
+                ..args.safety.options()
+            };
             let gate = Meeting(self);
             run_gated(&input.workload, &options, self.stop, &mut sinks, &gate)
         });

@@ -101,6 +101,7 @@ fn run(link: &mut Link, args: &RunArgs, name: &str) -> Told {
     let (to_run, told) = channel();
     let host = Host {
         name,
+        number: link.rank() as u32,
         is_first,
         args,
         console: &console,

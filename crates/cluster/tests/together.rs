@@ -3,6 +3,9 @@
 
 mod support;
 
+use fathom_units::Iops;
+use fathom_workload::generator::{ArrivalSchedule, StreamKey};
+use fathom_workload::{Pacing, Poisson};
 use serde_json::Value;
 
 use support::{Hosts, run};
@@ -117,4 +120,39 @@ fn hosts_of_vdbench_do_each_its_own_work() {
         "{}",
         ended.stderr
     );
+}
+
+/// Arrivals by chance are each host's own: drawn alike, those of all would come in bursts. The fifth I/O of the second host
+/// comes much later than that of the first, and cannot be over before.
+#[test]
+fn hosts_have_arrivals_of_their_own() {
+    const SEED: u64 = 24;
+    const RATE: u64 = 4;
+    let hosts = Hosts::new();
+    let folder = hosts.path().display();
+    let text = format!(
+        "seed = {SEED}\n[target]\npath = \"{folder}/\"\nsize = \"2MiB\"\n\n\
+         [[stage]]\nname = \"first\"\nmeasure = {{ ios = 5 }}\n[[stage.job]]\nname = \"reads\"\n\
+         arrival = {{ rate = \"{RATE}/s\", process = \"poisson\" }}\n"
+    );
+    let workload = hosts.file("w.toml", &text);
+    let words = ["--quiet", workload.to_str().unwrap()];
+    let ended = run(&mut hosts.hosts(2, &words));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let (own, merged) = hosts.stored();
+    let of = |stage: &Value| stage["measured_ns"].as_u64().unwrap();
+    let took: Vec<u64> = own.iter().map(|own| of(&own["stages"][0])).collect();
+    let longest = took.iter().copied().max().unwrap();
+    let key = StreamKey {
+        seed: SEED,
+        ..StreamKey::default()
+    };
+    let fifth = |host| {
+        let rate = Pacing::Iops(Iops::new(RATE));
+        let mut schedule = ArrivalSchedule::new(rate, Poisson::Exponential, key.of_host(host));
+        (0..5).map(|_| schedule.next_start(4096)).last().unwrap()
+    };
+    assert!(fifth(1) > 4 * fifth(0), "{} {}", fifth(0), fifth(1));
+    assert!(longest >= fifth(1), "{took:?} {}", fifth(1));
+    assert!(merged.is_some());
 }

@@ -260,6 +260,110 @@ fn over_time(samples: &[(Nanos, GaugeSample)]) -> Option<OverTimeRecord> {
 mod tests {
     use super::*;
     use fathom_record::{OpStats, SetStats};
+    use fathom_stats::Histogram;
+
+    /// Where nothing is to be told.
+    struct Nowhere;
+
+    impl Console for Nowhere {
+        fn print(&self, _: &str) {}
+        fn tell(&self, _: &str) {}
+        fn draw(&self, _: &str) {}
+        fn is_terminal(&self) -> bool {
+            false
+        }
+        fn columns(&self) -> Option<usize> {
+            None
+        }
+    }
+
+    /// The second that ends so many seconds after the start.
+    fn second(end: u64) -> Second {
+        let gauge = GaugeSample {
+            reads: end,
+            hits: 0,
+            iops_credits: None,
+            bytes_credits: None,
+            dirty_bytes: None,
+        };
+        Second {
+            interval: IntervalStats {
+                at: Nanos::from_secs(end),
+                length: Nanos::from_secs(1),
+                directions: [None, None, None],
+                set: SetStats::default(),
+            },
+            error: Histogram::new(),
+            waited: [0; Limit::ALL.len()],
+            gauges: vec![gauge],
+        }
+    }
+
+    fn keeper(parts: usize) -> Keeper<'static> {
+        let parts = (0..parts).map(|part| part.to_string());
+        Keeper::new(
+            &Nowhere,
+            Shown::No,
+            None,
+            Refusals::default(),
+            parts.collect(),
+        )
+    }
+
+    /// Two hours and two seconds are kept as one hour's worth of longer intervals, and as many samples of the model, evenly
+    /// apart.
+    #[test]
+    fn a_long_service_keeps_a_bounded_number_of_seconds() {
+        let mut keeper = keeper(1);
+        let most = MOST as u64;
+        for end in 1..most {
+            keeper.keep(second(end));
+        }
+        assert_eq!(keeper.intervals.len(), MOST - 1);
+        assert_eq!((keeper.gauges.len(), keeper.stride), (MOST - 1, 1));
+        keeper.keep(second(most));
+        assert_eq!(keeper.intervals.len(), MOST / 2);
+        assert_eq!((keeper.gauges.len(), keeper.stride), (MOST / 2, 2));
+        for end in most + 1..=2 * most + 2 {
+            keeper.keep(second(end));
+        }
+        let length: u64 = keeper.intervals.iter().map(|it| it.length.get()).sum();
+        assert_eq!(length, (2 * most + 2) * 1_000_000_000);
+        assert!(keeper.intervals.len() < MOST);
+        let at: Vec<u64> = keeper.gauges.iter().map(|(at, _)| at.get()).collect();
+        assert!(at.len() < MOST && keeper.stride == 4);
+        let apart = 4_000_000_000;
+        let even: Vec<u64> = (1..=at.len() as u64).map(|index| index * apart).collect();
+        assert_eq!(at, even);
+    }
+
+    /// More parts have fewer samples each, and 60 at least.
+    #[test]
+    fn samples_of_many_parts_are_bounded_together() {
+        let parts = VALUES_MOST / 100;
+        let mut keeper = keeper(parts);
+        for end in 1..=100 {
+            keeper.keep(second(end));
+        }
+        assert_eq!((keeper.gauges.len(), keeper.stride), (50, 2));
+    }
+
+    /// A sample has the share of the reads since the one before; `None` where there were none.
+    #[test]
+    fn shares_of_a_cache_are_those_of_each_sample() {
+        let sample = |reads, hits| GaugeSample {
+            reads,
+            hits,
+            iops_credits: None,
+            bytes_credits: None,
+            dirty_bytes: None,
+        };
+        let samples = [sample(4, 1), sample(4, 1), sample(14, 6)];
+        let samples = (1..).map(Nanos::from_secs).zip(samples);
+        let record = over_time(&samples.collect::<Vec<_>>()).unwrap();
+        assert_eq!(record.hit_share, [Some(0.25), None, Some(0.5)]);
+        assert_eq!(over_time(&[(Nanos::from_secs(1), sample(0, 0))]), None);
+    }
 
     #[test]
     fn merged_seconds_lose_nothing() {

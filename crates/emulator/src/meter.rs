@@ -328,6 +328,81 @@ pub(crate) fn measured(exports: &[WorkerStats]) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::in_flight::Sync;
+    use std::sync::mpsc::sync_channel;
+
+    fn meter() -> Meter {
+        let (seconds, _) = sync_channel(1);
+        Meter::new(Nanos::ZERO, [false].into_iter(), seconds, None)
+    }
+
+    /// A read of 4 KiB that the client sent at `asked`, and the model was done with at `due`.
+    fn read(asked: u64, due: u64) -> Io {
+        Io {
+            client: (0, 0),
+            structured: false,
+            export: 0,
+            command: Command::Read,
+            fua: false,
+            cookie: 0,
+            offset: 8192,
+            length: 4096,
+            left: 0,
+            reached: 4096,
+            index: 0,
+            asked: Nanos::new(asked),
+            sent: Nanos::new(asked),
+            held: Nanos::ZERO,
+            due: Some(Nanos::new(due)),
+            waits: Waits::NONE,
+            sync: Sync::Done,
+            cached: false,
+            era: 0,
+            error: None,
+        }
+    }
+
+    /// From when it was due, or from when it was asked for where that was later; and what the model had to wait is late, too.
+    #[test]
+    fn an_answer_is_late_by_what_it_is_after_its_due_time() {
+        for (asked, due, held, answered, late, latency) in [
+            (100, 300, 0, 350, 50, 250),
+            (200, 150, 0, 230, 30, 30),
+            (100, 300, 7, 350, 57, 250),
+            (100, 300, 0, 290, 0, 190),
+        ] {
+            let mut meter = meter();
+            let io = Io {
+                held: Nanos::new(held),
+                ..read(asked, due)
+            };
+            meter.count(&io, Nanos::new(answered), Nanos::new(answered));
+            assert_eq!(meter.error.max(), late, "{io:?}");
+            let stats = meter.exports[0].stats.directions[0].as_ref().unwrap();
+            assert_eq!((stats.latency.max(), stats.bytes), (latency, 4096));
+        }
+    }
+
+    #[test]
+    fn what_failed_is_counted_by_its_error_and_what_had_no_room_apart() {
+        let mut meter = meter();
+        meter.fail(&read(0, 0), NbdError::NoSpace);
+        meter.could_not(0, (Command::Write, 4096), NbdError::NoSpace);
+        meter.could_not(0, (Command::Write, 8192), NbdError::Io);
+        meter.could_not(0, (Command::Write, 12288), NbdError::Io);
+        assert_eq!(meter.without_room(), 2);
+        let export = meter.exports.remove(0).finish(Nanos::ZERO);
+        let told = export.errors.iter();
+        let told: Vec<_> = told
+            .map(|it| (it.direction, it.errno, it.count, it.first_offsets.clone()))
+            .collect();
+        let expected = [
+            (Direction::Read, 28, 1, vec![(0, 8192)]),
+            (Direction::Write, 5, 2, vec![(0, 8192), (0, 12288)]),
+            (Direction::Write, 28, 1, vec![(0, 4096)]),
+        ];
+        assert_eq!(told, expected);
+    }
 
     #[test]
     fn measured_is_from_the_first_io_to_the_last() {

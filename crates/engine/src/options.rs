@@ -43,6 +43,9 @@ pub struct RunOptions {
     /// Measure how long workers are outside the system calls that carry their I/O; those that wait for moments of their own
     /// (rates, pauses, schedules) are not, since they wait there.
     pub outside_calls: bool,
+    /// Number of this host among those that do the workload together, from 0: arrivals that come by chance are each host's
+    /// own, and all else is the same.
+    pub host: u32,
     /// Tell all that was measured so far after each such time (whole seconds, rounded up). It is told at each stage's end
     /// and at SIGUSR1 whatever stands here.
     pub snapshot_every: Option<Nanos>,

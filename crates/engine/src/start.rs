@@ -216,7 +216,7 @@ fn begin_full<'a, Q: Queue>(
 ) -> Option<Finished> {
     let job = parts.job;
     let extras = Extras {
-        repeat_key: parts.repeat_key,
+        arrivals: parts.arrivals,
         logger: parts.logger.take(),
         share: parts.share.take(),
         warm_up: parts.warm_up.take(),

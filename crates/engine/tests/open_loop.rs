@@ -151,8 +151,8 @@ impl EventSink for Log {
     }
 }
 
-/// One worker, which reads 40 blocks three times.
-fn run_thrice(change: impl Fn(&mut Job)) -> (Workload, RunOutcome, Log) {
+/// One worker of one of several hosts, which reads 40 blocks three times.
+fn run_thrice(host: u32, change: impl Fn(&mut Job)) -> (Workload, RunOutcome, Log) {
     let directory = tempfile::tempdir().unwrap();
     let mut job = job(&directory.path().join("file"), Bytes::mib(2));
     job.backend = Backend::Null;
@@ -162,7 +162,11 @@ fn run_thrice(change: impl Fn(&mut Job)) -> (Workload, RunOutcome, Log) {
     let mut thrice = workload(vec![job]);
     thrice.stages[0].repeats = 3;
     let mut log = Log::default();
-    let outcome = fathom_engine::run(&thrice, &RunOptions::default(), &StopFlag::new(), &mut log);
+    let options = RunOptions {
+        host,
+        ..RunOptions::default()
+    };
+    let outcome = fathom_engine::run(&thrice, &options, &StopFlag::new(), &mut log);
     (thrice, outcome.unwrap(), log)
 }
 
@@ -193,24 +197,47 @@ fn check_starts(result: &WorkerStats, ios: &[LoggedIo], direction: usize, starts
 /// Each repeat has the schedule that the generator gives it, which is what a prediction has, too; the I/O is the same.
 #[test]
 fn repeats_have_arrivals_of_their_own() {
+    check_arrivals(0);
+}
+
+/// So has each host, and its I/O is that of the others.
+#[test]
+fn hosts_have_arrivals_of_their_own() {
+    let on = [0, 1, 2].map(check_arrivals);
+    assert!(on[0] == on[1] && on[0] == on[2]);
+}
+
+/// Checks the arrivals of each repeat on a host; gives the offsets of them all.
+#[track_caller]
+fn check_arrivals(host: u32) -> Vec<u64> {
     let rate = open(Pacing::Iops(Iops::new(2000)), Poisson::Exponential);
-    let (thrice, outcome, log) = run_thrice(|job| job.arrival = rate);
+    let (thrice, outcome, log) = run_thrice(host, |job| job.arrival = rate);
     for (repeat, result) in (0..).zip(&outcome.results) {
-        let key = key_of(&thrice, repeat);
+        let key = key_of(&thrice, repeat).of_host(host);
         let mut schedule = ArrivalSchedule::of(&thrice.stages[0].jobs[0], key).unwrap();
         let starts: Vec<u64> = (0..40).map(|_| schedule.next_start(4096)).collect();
         let ios = &log.0[repeat as usize];
         check_starts(&result.workers[0], ios, 0, &starts);
-        let offsets = |ios: &[LoggedIo]| ios.iter().map(|io| io.offset).collect::<Vec<_>>();
         assert_eq!(offsets(ios), offsets(&log.0[0]), "{repeat}");
     }
+    offsets(&log.0[0])
+}
+
+fn offsets(ios: &[LoggedIo]) -> Vec<u64> {
+    ios.iter().map(|io| io.offset).collect()
 }
 
 /// So have rates by direction.
 #[test]
 fn directions_of_repeats_have_arrivals_of_their_own() {
+    check_directions(0);
+    check_directions(1);
+}
+
+#[track_caller]
+fn check_directions(host: u32) {
     let rate = Pacing::Iops(Iops::new(2000));
-    let (thrice, outcome, log) = run_thrice(|job| {
+    let (thrice, outcome, log) = run_thrice(host, |job| {
         job.mix = Mix::reads(Percent::whole(50).unwrap());
         job.features.rates = Some(DirectionRates {
             rates: [Some(rate), Some(rate), None],
@@ -218,7 +245,7 @@ fn directions_of_repeats_have_arrivals_of_their_own() {
         });
     });
     for (repeat, result) in (0..).zip(&outcome.results) {
-        let key = key_of(&thrice, repeat);
+        let key = key_of(&thrice, repeat).of_host(host);
         for direction in [0, 1] {
             let salt = key.salt ^ (direction as u64).rotate_right(8);
             let own = StreamKey { salt, ..key };

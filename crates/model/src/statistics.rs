@@ -168,4 +168,15 @@ mod tests {
         close(meter.busy_share(at(40)), 0.5);
         close(meter.depth(at(20)), 0.0);
     }
+
+    /// What is said of a time that was idle before, and of one that begins within the last.
+    #[test]
+    fn busy_time_is_counted_once_and_idle_time_never() {
+        let at = Nanos::new;
+        let mut meter = Meter::default();
+        meter.busy_on(at(10), at(20));
+        meter.busy_on(at(15), at(30));
+        meter.busy_on(at(50), at(60));
+        close(meter.busy_share(at(100)), (20.0 + 10.0) / 100.0);
+    }
 }

@@ -8,30 +8,25 @@
 //! Each slot has an entry of its own in the submission queue. Where reads and writes follow each other, its buffer and user
 //! data stay as they are.
 
+mod begin;
+mod entry;
+
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsRawFd;
 
 use fathom_units::Nanos;
 use rustix::io::{Errno, ReadWriteFlags};
-use rustix::io_uring::{
-    IoringEnterFlags, IoringFsyncFlags, IoringOp, IoringSetupFlags, IoringSqFlags, IoringSqeFlags,
-    addr_or_splice_off_in_union, io_uring_params, io_uring_ptr, io_uring_sqe, io_uring_user_data,
-    ioprio_union, len_union, off_or_addr2_union, op_flags_union,
-};
+use rustix::io_uring::{IoringEnterFlags, IoringSqFlags, IoringSqeFlags};
 
+pub use self::begin::probe_uring;
+use self::entry::{ADDRESS, BUFFER, Template, USER_DATA, made_of};
 use crate::buffer::Slots;
-use crate::calls::{Calls, Submitter as SubmissionThread};
 use crate::clock::Clock;
-use crate::copying::copies_sooner_if_registered;
-use crate::file::{Caching, caching_of};
 use crate::outside::CallTimer;
 use crate::ring::{HEAD, LENGTH, OFFSET, Ring, Words};
-use crate::{Completion, Operation, OutsideCalls, Queue, Request, RingUnusable, SLOTS_MAX, Taken};
-
-/// Milliseconds without submissions after which the kernel thread sleeps: the kernel's own default, and fio's.
-const SUBMITTER_IDLE_MS: u32 = 1000;
+use crate::{Completion, Operation, OutsideCalls, Queue, Request, Taken};
 
 /// Looks for completions before others are let on to the processor in between: some 20 microseconds.
 const SPINS: u32 = 1000;
@@ -72,32 +67,6 @@ impl std::fmt::Debug for UringQueue {
     }
 }
 
-/// The words of a read's or write's entry that are of no one place and slot, used as long as nothing else changes.
-///
-/// Words are read and written as wholes: a processor waits where it loads at once what was stored in parts a moment ago, as
-/// an entry that is changed in memory and then copied would be.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-struct Template {
-    head: u64,
-    length: u64,
-    /// The file and length it was made of, with one added so that 0 is of nothing; it is void once the priority changes.
-    made_of: u64,
-}
-
-/// What [`Template::made_of`] says of this file and this length.
-#[inline]
-fn made_of(file: u32, length: u32) -> u64 {
-    (u64::from(file) << 32 | u64::from(length)).wrapping_add(1)
-}
-
-/// Word of the buffer's address.
-const ADDRESS: usize = 2;
-/// Word of the user data.
-const USER_DATA: usize = 4;
-/// Word that begins with the two bytes of the registered buffer's number; what follows them is zero.
-const BUFFER: usize = 5;
-
 /// How a ring is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entering {
@@ -122,88 +91,6 @@ impl Registered {
 }
 
 impl UringQueue {
-    /// A queue of `slots` buffers of `size` bytes on `files`.
-    ///
-    /// # Errors
-    /// Says why the kernel gives no ring.
-    pub fn new(files: Vec<File>, slots: u32, size: u32) -> Result<Self, RingUnusable> {
-        Self::with_calls(files, slots, size, &Calls::default())
-    }
-
-    /// The same, made and used as `calls` has it.
-    ///
-    /// A ring that polls takes direct reads and writes on files whose devices can be polled, and no syncs; the kernel
-    /// refuses all else with `EOPNOTSUPP` and `EINVAL`, request by request.
-    ///
-    /// # Errors
-    /// As [`UringQueue::new`].
-    pub fn with_calls(
-        files: Vec<File>,
-        slots: u32,
-        size: u32,
-        calls: &Calls,
-    ) -> Result<Self, RingUnusable> {
-        let other = |source| RingUnusable::Other {
-            ring: "io_uring",
-            slots,
-            source,
-        };
-        if slots == 0 || slots > SLOTS_MAX {
-            return Err(other(io::ErrorKind::InvalidInput.into()));
-        }
-        let count = slots;
-        let mut ring = build(slots, calls)?;
-        let slots = Slots::new(slots, size).map_err(other)?;
-        let (regions, region_shift) = slots.regions();
-        let direct = files.iter().any(|file| caching_of(file) == Caching::Direct);
-        // Linux refuses atomic writes out of registered buffers with `EINVAL` (`generic_atomic_write_valid`).
-        let registers = !calls.atomic && (direct || copies_sooner_if_registered(size));
-        let buffers = if registers {
-            // SAFETY: the vectors name memory that lives until after the ring is gone (field order).
-            unsafe { ring.register_buffers(&regions) }
-        } else {
-            Err(io::ErrorKind::Unsupported.into())
-        };
-        let numbers: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
-        // The kernel refuses both where limits are low (RLIMIT_MEMLOCK, RLIMIT_NOFILE); the ring works without them.
-        let registered_files = ring.register_files(&numbers);
-        let fixed_buffers = Registered::from_result(&buffers);
-        let region_shift = match fixed_buffers {
-            Registered::Yes => region_shift,
-            Registered::No => u32::BITS - 1,
-        };
-        ring.register_itself();
-        let mut queue = Self {
-            ring,
-            fixed_buffers,
-            fixed_files: Registered::from_result(&registered_files),
-            templates: Default::default(),
-            region_shift,
-            slots,
-            files,
-            priority: 0,
-            flags: [calls.read_flags(), calls.write_flags()],
-            entering: match calls {
-                Calls {
-                    submitter: Some(_), ..
-                } => Entering::Rarely,
-                Calls { polled: 100, .. } => Entering::Polling,
-                _ => Entering::Plainly,
-            },
-            timer: CallTimer::default(),
-            until_async: (calls.async_every, calls.async_every),
-            is_unusual: calls.async_every > 0,
-            spoilt: Vec::new(),
-            stays: PhantomData,
-        };
-        for slot in 0..count {
-            let entry = queue.entry(&Template::default(), 0, slot);
-            // SAFETY: nothing is in line yet.
-            unsafe { queue.ring.line.write(slot, entry) };
-        }
-        Ok(queue)
-    }
-
     /// The entry of a slot's read or write in one place of the file.
     #[inline]
     fn entry(&self, template: &Template, offset: u64, slot: u32) -> Words {
@@ -216,54 +103,6 @@ impl UringQueue {
         words[USER_DATA] = u64::from(slot);
         words[BUFFER] = u64::from((region as u16).to_le());
         words
-    }
-
-    /// The entry of a request, made anew.
-    #[inline(never)]
-    fn make(&self, request: &Request, address: *mut u8) -> Words {
-        let mut entry = io_uring_sqe {
-            fd: self.files[request.file as usize].as_raw_fd(),
-            user_data: io_uring_user_data::from_u64(u64::from(request.slot)),
-            ..io_uring_sqe::default()
-        };
-        if self.fixed_files == Registered::Yes {
-            entry.fd = request.file.cast_signed();
-            entry.flags = IoringSqeFlags::FIXED_FILE;
-        }
-        entry.opcode = match (request.operation, self.fixed_buffers) {
-            (Operation::Read, Registered::Yes) => IoringOp::ReadFixed,
-            (Operation::Write | Operation::WriteThrough, Registered::Yes) => IoringOp::WriteFixed,
-            (Operation::Read, Registered::No) => IoringOp::Read,
-            (Operation::Write | Operation::WriteThrough, Registered::No) => IoringOp::Write,
-            (Operation::Fsync | Operation::Fdatasync, _) => IoringOp::Fsync,
-        };
-        match request.operation {
-            Operation::Read | Operation::Write | Operation::WriteThrough => {
-                entry.off_or_addr2 = off_or_addr2_union {
-                    off: request.offset,
-                };
-                let addr = io_uring_ptr::new(address.cast());
-                entry.addr_or_splice_off_in = addr_or_splice_off_in_union { addr };
-                let len = request.length;
-                entry.len = len_union { len };
-                let ioprio = self.priority;
-                entry.ioprio = ioprio_union { ioprio };
-                let [reads, writes] = self.flags;
-                let rw_flags = match request.operation {
-                    Operation::Read => reads,
-                    Operation::WriteThrough => writes | ReadWriteFlags::DSYNC,
-                    _ => writes,
-                };
-                entry.op_flags = op_flags_union { rw_flags };
-            }
-            Operation::Fsync => {}
-            Operation::Fdatasync => {
-                let fsync_flags = IoringFsyncFlags::DATASYNC;
-                entry.op_flags = op_flags_union { fsync_flags };
-            }
-        }
-        // SAFETY: the same bytes as words; all of them were written, by the default if not since.
-        unsafe { std::mem::transmute::<io_uring_sqe, Words>(entry) }
     }
 
     /// Puts the entry of a slot in line for the next submission.
@@ -470,83 +309,6 @@ impl UringQueue {
         }
         &self.templates[way]
     }
-
-    /// The same, made anew.
-    #[cold]
-    #[inline(never)]
-    fn make_template(&mut self, operation: Operation, file: u32, length: u32) {
-        assert!((file as usize) < self.files.len());
-        let request = Request {
-            slot: 0,
-            file,
-            operation,
-            offset: 0,
-            length,
-        };
-        let words = self.make(&request, std::ptr::null_mut());
-        self.templates[usize::from(operation == Operation::Write)] = Template {
-            head: words[HEAD],
-            length: words[LENGTH],
-            made_of: made_of(file, request.length),
-        };
-    }
-}
-
-/// Set-ups of a ring that its worker enters, the best first.
-const ENTERED: [IoringSetupFlags; 3] = [
-    DEFERRED,
-    IoringSetupFlags::COOP_TASKRUN.union(IoringSetupFlags::SUBMIT_ALL),
-    IoringSetupFlags::empty(),
-];
-
-/// Completions are worked on in calls that ask for them, all of one thread.
-const DEFERRED: IoringSetupFlags = IoringSetupFlags::SINGLE_ISSUER
-    .union(IoringSetupFlags::DEFER_TASKRUN)
-    .union(IoringSetupFlags::SUBMIT_ALL);
-
-/// Those of a ring whose submissions a kernel thread takes: work cannot be put off until it is entered.
-const TAKEN_FROM: [IoringSetupFlags; 3] = [
-    IoringSetupFlags::SINGLE_ISSUER.union(IoringSetupFlags::SUBMIT_ALL),
-    IoringSetupFlags::SUBMIT_ALL,
-    IoringSetupFlags::empty(),
-];
-
-/// Makes a ring with the best set-up the kernel knows.
-fn build(slots: u32, calls: &Calls) -> Result<Ring, RingUnusable> {
-    let mut wanted = io_uring_params::default();
-    if calls.polled == 100 {
-        wanted.flags |= IoringSetupFlags::IOPOLL;
-    }
-    let mut attempts = ENTERED.as_slice();
-    if let Some(SubmissionThread { processor }) = calls.submitter {
-        attempts = &TAKEN_FROM;
-        wanted.flags |= IoringSetupFlags::SQPOLL;
-        wanted.sq_thread_idle = SUBMITTER_IDLE_MS;
-        if let Some(processor) = processor {
-            wanted.flags |= IoringSetupFlags::SQ_AFF;
-            wanted.sq_thread_cpu = processor;
-        }
-    }
-    let mut last = io::Error::from(io::ErrorKind::Unsupported);
-    for set_up in attempts {
-        let mut wanted = wanted;
-        wanted.flags |= *set_up;
-        match Ring::new(slots.next_power_of_two(), wanted) {
-            Ok(ring) => return Ok(ring),
-            Err(error) if error.raw_os_error().is_none() => return Err(RingUnusable::TooOld),
-            Err(error) => last = error,
-        }
-    }
-    let processor = calls.submitter.and_then(|thread| thread.processor);
-    Err(RingUnusable::io_uring(slots, processor, last))
-}
-
-/// Whether io_uring can be used by this process.
-///
-/// # Errors
-/// Says why not.
-pub fn probe_uring() -> Result<(), RingUnusable> {
-    build(2, &Calls::default()).map(drop)
 }
 
 /// What taking some says of so many that are left.

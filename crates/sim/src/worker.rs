@@ -4,22 +4,18 @@
 //! as the measurement begins; at and after the end of the runtime nothing is issued but what was due by then, and what was
 //! issued is waited for.
 
-use std::collections::BTreeMap;
+mod measured;
+mod start;
+mod times;
 
 use fathom_model::{Limit, Waits};
-use fathom_record::{
-    EndReason, HalfSecond, IoErrors, OpStats, RateWindows, WorkerStats, depth_level,
-};
-use fathom_units::{Nanos, Percent};
+use fathom_record::{EndReason, IoErrors, OpStats, WorkerStats, depth_level};
+use fathom_units::Nanos;
+use fathom_workload::Direction;
 use fathom_workload::generator::{ArrivalSchedule, Io, WorkerStream, is_owed};
-use fathom_workload::{Direction, Job};
 
+pub(crate) use self::times::Times;
 use crate::recent::Recent;
-
-const HALF_SECOND: u64 = 500_000_000;
-
-/// Most half-second samples kept of a worker: more than a day; later I/Os are in no sample.
-const MOST_SAMPLES: usize = 200_000;
 
 /// So many I/Os ahead storage is told where they will go: what it looks up for more would leave the nearest cache again.
 const LOOK_AHEAD: usize = 64;
@@ -45,31 +41,6 @@ pub(crate) enum Step {
     WaitUntil(Nanos),
     /// Nothing until an I/O completes, or never again.
     Rest,
-}
-
-/// Times of a worker, on the clock of the run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Times {
-    /// Start of the stage.
-    pub stage: Nanos,
-    /// First I/O.
-    pub first: Nanos,
-    /// Start of measurement.
-    pub measure: Nanos,
-    /// Nothing is issued from here on.
-    pub deadline: Option<Nanos>,
-}
-
-impl Times {
-    /// Until when a worker has measured that ended for `reason`: where time ended it, to the end of its time at least,
-    /// however long nothing had come by then.
-    pub fn measured_until(&self, reason: EndReason, last_completion: Nanos) -> Nanos {
-        let end = last_completion.max(self.measure);
-        match (reason, self.deadline) {
-            (EndReason::Time, Some(deadline)) => end.max(deadline),
-            _ => end,
-        }
-    }
 }
 
 /// A worker of a stage.
@@ -137,77 +108,6 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub fn new(
-        job: &Job,
-        stats: WorkerStats,
-        stream: WorkerStream,
-        schedule: Option<ArrivalSchedule>,
-        times: Times,
-    ) -> Self {
-        let mut stats = stats;
-        let asked = job.features.rate_samples;
-        stats.windows = asked.map(|asked| Box::new(RateWindows::new(asked)));
-        let half_end = times.measure.saturating_add(Nanos::new(HALF_SECOND));
-        let windows = stats.windows.as_ref();
-        let first_end = windows.map_or(half_end, |windows| {
-            half_end.min(times.measure.saturating_add(windows.next_end()))
-        });
-        let open = schedule.is_some();
-        for direction in Direction::ALL {
-            let used = job.mix.share(direction) > Percent::ZERO;
-            stats.directions[direction as usize] =
-                used.then(|| OpStats::new(open, job.split_latency));
-        }
-        stats.started = times.measure - times.stage;
-        let syncs = job.sync.fsync_every > 0 || job.sync.fdatasync_every > 0;
-        let flows = job.features.flow.is_some();
-        let plain = !open && !syncs && !flows;
-        let depth = job.effective_depth().max(1);
-        Self {
-            stream,
-            schedule,
-            base: times.first,
-            delays: job
-                .features
-                .lines
-                .iter()
-                .any(|line| line.delay > Nanos::ZERO),
-            times,
-            depth,
-            pending: None,
-            waiting: None,
-            plain,
-            open: open && !syncs && !flows,
-            turns: false,
-            turns_until: Nanos::ZERO,
-            full_level: depth_level(depth),
-            looks_ahead: false,
-            closed: false,
-            owing: false,
-            sync_every: if job.sync.fsync_every > 0 {
-                job.sync.fsync_every
-            } else {
-                job.sync.fdatasync_every
-            },
-            unsynced: 0,
-            pending_sync: None,
-            slots: Vec::new(),
-            intended: Vec::new(),
-            free: Vec::new(),
-            outstanding: 0,
-            last_event: Nanos::ZERO,
-            last_completion: Nanos::ZERO,
-            completions: 0,
-            waited: Default::default(),
-            recent: [Recent::NONE; 3],
-            before_ns: 0,
-            sample_end: first_end,
-            half_end,
-            sampled: ([0; 3], [0; 3]),
-            stats,
-        }
-    }
-
     /// Whether [`Self::turn`] may be used: `plain` says that it reads and writes storage alone, and tells nothing of it.
     pub fn may_turn(&mut self, plain: bool) {
         self.turns = plain && (self.plain || self.open);
@@ -586,45 +486,6 @@ impl Worker {
         Some((direction, u64::from(length), now - submitted))
     }
 
-    /// An I/O of an open loop completed.
-    fn record_response(&mut self, now: Nanos, slot: u32, (way, submitted): (Direction, Nanos)) {
-        let stats = self.stats.directions[way as usize].as_mut();
-        if let Some(response) = stats.and_then(|stats| stats.response.as_mut()) {
-            let intended = self.intended.get(slot as usize).copied();
-            response.record((now - intended.unwrap_or(submitted)).get());
-        }
-    }
-
-    /// Takes what [`Self::complete`] gave, to be counted later; `true`: now.
-    #[inline]
-    pub fn put_aside(&mut self, (direction, bytes, latency): (Direction, u64, Nanos)) -> bool {
-        self.recent[direction as usize].add(bytes, latency)
-    }
-
-    /// Whether I/Os of a direction were put aside.
-    pub fn has_recent(&self, direction: Direction) -> bool {
-        self.recent[direction as usize].counts().0 > 0
-    }
-
-    /// Counts the I/Os of a direction that were put aside, here and in `other`; gives them, to be cleared.
-    pub fn count_recent(
-        &mut self,
-        direction: Direction,
-        other: Option<&mut OpStats>,
-    ) -> &mut Recent {
-        let recent = &mut self.recent[direction as usize];
-        self.completions += recent.counts().0;
-        let latencies = recent.latencies().iter();
-        let outstanding: u128 = latencies.map(|ns| u128::from(*ns)).sum();
-        self.stats.outstanding_ns += outstanding;
-        match (&mut self.stats.directions[direction as usize], other) {
-            (Some(own), Some(other)) => recent.count_in([own, other]),
-            (Some(one), None) | (None, Some(one)) => recent.count_in([one]),
-            (None, None) => {}
-        }
-        recent
-    }
-
     /// An I/O failed at `now`: it counts as an error, and has no latency.
     pub fn fail(&mut self, now: Nanos, slot: u32, errno: i32) {
         self.last_event = now;
@@ -654,106 +515,5 @@ impl Worker {
                 first_offsets: Vec::new(),
             }),
         }
-    }
-
-    /// Closes every half second that ended at or before `now`. A sample is what was counted since the last.
-    #[cold]
-    fn close_samples(&mut self, now: Nanos) {
-        let done = self.counted();
-        while now >= self.half_end {
-            let mut sample = HalfSecond {
-                at: self.half_end - self.times.measure,
-                ..HalfSecond::default()
-            };
-            for way in 0..3 {
-                sample.ios[way] = done.0[way] - self.sampled.0[way];
-                sample.bytes[way] = done.1[way] - self.sampled.1[way];
-            }
-            self.sampled = done;
-            self.stats.samples.push(sample);
-            self.half_end = if self.stats.samples.len() < MOST_SAMPLES {
-                self.half_end.saturating_add(Nanos::new(HALF_SECOND))
-            } else {
-                Nanos::MAX
-            };
-        }
-        self.sample_end = self.half_end;
-        if let Some(windows) = &mut self.stats.windows {
-            windows.close(now - self.times.measure, done);
-            let end = self.times.measure.saturating_add(windows.next_end());
-            self.sample_end = self.sample_end.min(end);
-        }
-        self.bound_turns();
-    }
-
-    /// Measured I/Os and bytes of each direction so far.
-    fn counted(&self) -> ([u64; 3], [u64; 3]) {
-        let mut done = ([0; 3], [0; 3]);
-        for (way, stats) in self.stats.directions.iter().enumerate() {
-            let (recent_ios, recent_bytes) = self.recent[way].counts();
-            (done.0[way], done.1[way]) = stats.as_ref().map_or((0, 0), |stats| {
-                (stats.ios() + recent_ios, stats.bytes + recent_bytes)
-            });
-        }
-        done
-    }
-
-    /// Adds what those that are still outstanding have of the integral of outstanding I/Os, and figures that follow from
-    /// others: in virtual time every I/O is a batch of its own, and submitting takes no time.
-    fn complete_stats(&mut self) {
-        let mut open = vec![true; self.slots.len()];
-        for slot in &self.free {
-            open[*slot as usize] = false;
-        }
-        let measure = self.times.measure;
-        let open = self.slots.iter().zip(open);
-        for (slot, _) in open.filter(|(slot, open)| *open && !slot.sync) {
-            let until = self.last_event.max(measure);
-            let span = until.saturating_sub(slot.submitted.max(measure));
-            self.stats.outstanding_ns += u128::from(span.get());
-        }
-        self.stats.outstanding_ns -= self.before_ns;
-        self.stats.submit_batches[1] = self.stats.depth_levels.iter().sum();
-        self.stats.complete_batches[1] = self.completions;
-        for stats in self.stats.directions.iter_mut().flatten() {
-            if let Some(submit) = &mut stats.submit {
-                submit.record_many(0, stats.latency.count());
-            }
-            if let Some(complete) = &mut stats.complete {
-                *complete = stats.latency.clone();
-            }
-        }
-    }
-
-    /// Until when it has measured.
-    pub fn end(&self) -> Nanos {
-        self.times
-            .measured_until(self.stats.ended, self.last_completion)
-    }
-
-    /// Its measurements.
-    pub fn finish(mut self) -> WorkerStats {
-        self.complete_stats();
-        let end = self.end();
-        self.stats.measured = end - self.times.measure;
-        for (named, waited) in self.stats.waited_ns.iter_mut().zip(&self.waited) {
-            let waits = Limit::ALL.iter().zip(waited).filter(|(_, ns)| **ns > 0);
-            *named = waits
-                .map(|(limit, ns)| (limit.name().to_owned(), *ns))
-                .collect::<BTreeMap<_, _>>();
-        }
-        let done = self.stats.ios();
-        let counted = self.stats.submit_batches[1];
-        // What was outstanding when measurement began was submitted before.
-        let before = if self.times.measure > self.times.first {
-            u64::from(self.depth)
-        } else {
-            0
-        };
-        assert!(
-            done <= counted + before,
-            "completions never exceed submissions"
-        );
-        self.stats
     }
 }

@@ -113,6 +113,24 @@ fn a_rate_is_that_of_all_workers() {
     assert_eq!(stage.jobs[0].iops_wanted, Some(500.0));
 }
 
+/// Seconds are counted from the start of their own stage, and each worker always has one operation under way, those that had
+/// begun in the warm-up included.
+#[test]
+fn a_later_stage_has_seconds_and_a_depth_of_its_own() {
+    let job = "[[stage]]\n[[stage.job]]\nfile_work = \"getattr\"\nworkers = 48\n";
+    let text = format!(
+        "target = {{ tree = \"/mnt/share/set\", {SMALL}\n{job}measure = \"3s\"\n\
+         {job}warmup = \"450ms\"\nmeasure = \"2s\"\n"
+    );
+    let (stages, _) = stages(&text);
+    let ends = stages[1].intervals.iter().map(|it| it.at_ns / 1_000_000);
+    // What was under way as time was up is in a third.
+    assert_eq!(ends.collect::<Vec<_>>(), [1_000, 2_000, 2_004]);
+    // Each takes 4 ms.
+    let depth = stages[1].jobs[0].depth_achieved;
+    assert!((0.99..1.01).contains(&depth), "{depth}");
+}
+
 /// Each repeat draws arrivals of its own: 20 of them have the spread of a Poisson count.
 #[test]
 fn repeats_have_arrivals_of_their_own() {

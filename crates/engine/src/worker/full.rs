@@ -59,8 +59,8 @@ pub(crate) struct Full<'a> {
 
 /// What features share with other workers or the control thread.
 pub(crate) struct Extras<'a, 'f> {
-    /// What the worker's random streams depend on.
-    pub(crate) repeat_key: StreamKey,
+    /// What its arrivals are drawn by, where directions have rates of their own.
+    pub(crate) arrivals: StreamKey,
     /// Takes its log.
     pub(crate) logger: Option<IoLogger>,
     /// Its part in a flow.
@@ -185,14 +185,14 @@ impl IoSource for WorkerStream {
 fn source_of<'a>(
     job: &'a Job,
     stream: WorkerStream,
-    repeat_key: StreamKey,
+    arrivals: StreamKey,
     verification: Option<Verification<'a>>,
 ) -> Result<Box<dyn IoSource + 'a>, EngineError> {
     let features = &job.features;
     Ok(match (verification, &features.replay, &features.rates) {
         (Some(verification), ..) => Box::new(verification),
         (None, Some(replay), _) => Box::new(Replayer::new(replay, job)?),
-        (None, None, Some(rates)) => Box::new(Rated::new(job, rates, repeat_key, stream)),
+        (None, None, Some(rates)) => Box::new(Rated::new(job, rates, arrivals, stream)),
         (None, None, None) if Delayed::is_needed(job) => Box::new(Delayed::new(stream)),
         (None, None, None) => Box::new(stream),
     })
@@ -231,7 +231,7 @@ impl<'a> Full<'a> {
         extras: Extras<'a, '_>,
     ) -> Result<Self, EngineError> {
         let Extras {
-            repeat_key,
+            arrivals,
             logger,
             share,
             warm_up,
@@ -252,7 +252,7 @@ impl<'a> Full<'a> {
             validates: features.validate.is_some(),
             stream: match features.validate.as_deref() {
                 Some(validate) => Box::new(Validation::new(job, validate, stream, checked)),
-                None => source_of(job, stream, repeat_key, verification)?,
+                None => source_of(job, stream, arrivals, verification)?,
             },
             pauses: features.think.map(Pauses::new),
             stood: Nanos::ZERO,
@@ -271,7 +271,7 @@ impl<'a> Full<'a> {
             kept: None,
             log: logger.map(Log::new),
             priorities: (job.features.priorities.as_deref()).map(|priorities| {
-                let seed = job.salt ^ u64::from(repeat_key.worker) << 32;
+                let seed = job.salt ^ u64::from(arrivals.worker) << 32;
                 PriorityPicker::new(priorities, seed)
             }),
         })

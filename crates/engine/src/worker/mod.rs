@@ -15,6 +15,7 @@
 mod alike;
 mod arrival;
 mod batches;
+mod begin;
 mod delays;
 mod depth;
 mod end;
@@ -27,6 +28,7 @@ mod log;
 mod minimum;
 mod overlap;
 mod owed;
+mod parts;
 mod priority;
 mod rates;
 mod record;
@@ -39,146 +41,41 @@ mod validate;
 mod verify;
 mod warm_up;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::{self as rawio, Completion, CycleClock, Operation, Queue, Waking};
 use fathom_record::{EndReason, Phase, WorkerStats, batch_level, depth_level};
-use fathom_units::{Bytes, Nanos};
-use fathom_workload::generator::{ArrivalSchedule, BufferFill, StreamKey};
-use fathom_workload::{Backend, Direction, ExistingFiles, Job};
+use fathom_units::Nanos;
+use fathom_workload::{Backend, Direction};
 
 use self::alike::Notes;
 use self::batches::Sizes;
 use self::end::usage_since;
 pub(crate) use self::file_set::{SetParts, SetWorker};
-pub(crate) use self::flow::{Flows, Share};
+pub(crate) use self::flow::Flows;
 pub(crate) use self::full::{Extras, Full};
 use self::issue::Pending;
 pub(crate) use self::limits::TOO_SLOW;
 use self::minimum::Judge;
 pub(crate) use self::minimum::Shortfall;
+pub(crate) use self::parts::{FailedIo, Finished, Parts};
 pub(crate) use self::rates::Lanes;
 pub(crate) use self::recorder::trace_file;
 pub(crate) use self::replay::{Replayer, trace_ios};
 pub(crate) use self::set_files::PlacedSet;
 pub(crate) use self::source::Source;
 pub(crate) use self::verify::{Passes, Verification, state_part};
-pub(crate) use self::warm_up::{WarmUp, WarmUps};
+pub(crate) use self::warm_up::WarmUps;
+use crate::StopFlag;
 use crate::calls::NextPass;
-use crate::gate::wait_for;
-use crate::interval::{Handover, phase};
-use crate::io_log::IoLogger;
+use crate::interval::phase;
 use crate::timing::{Boundaries, Gauge, Times};
-use crate::tolerance::Tolerance;
-use crate::validation::Checked;
-use crate::{EngineError, StopFlag};
 
 /// How long a worker without anything in flight sleeps before it looks at the stop flag again.
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
 
 /// How long a worker goes on before it looks again at what may stop it; an I/O that takes longer is followed by a look.
 const GLANCE_EVERY: Nanos = Nanos::from_millis(2);
-
-/// What a worker is made of, apart from its queue.
-pub(crate) struct Parts<'a, S> {
-    pub(crate) job: &'a Job,
-    pub(crate) job_index: usize,
-    pub(crate) worker: u32,
-    pub(crate) source: S,
-    pub(crate) schedule: Option<ArrivalSchedule>,
-    pub(crate) fill: BufferFill,
-    pub(crate) backend: Backend,
-    pub(crate) handover: Handover,
-    /// The taker of the job's log, where it asks for one.
-    pub(crate) logger: Option<IoLogger>,
-    /// Its part in a flow.
-    pub(crate) share: Option<Share>,
-    /// Its part in a warm-up that bytes end.
-    pub(crate) warm_up: Option<WarmUp>,
-    /// Set when its job's results are steady.
-    pub(crate) enough: Option<Arc<AtomicBool>>,
-    /// Draws and checks the I/O of a job whose data is checked.
-    pub(crate) verification: Option<Verification<'a>>,
-    /// What is known of the blocks of its targets, where all are checked.
-    pub(crate) checked: Vec<Checked>,
-    /// What its repeat draws anew depends on.
-    pub(crate) repeat_key: StreamKey,
-    /// Whether it goes on after a failed I/O.
-    pub(crate) tolerance: &'a Tolerance,
-    /// Whether its time outside system calls is measured.
-    pub(crate) outside_calls: bool,
-    pub(crate) stop: StopFlag,
-    pub(crate) abort: &'a AtomicBool,
-}
-
-impl<'a, S> Parts<'a, S> {
-    /// The same parts with what `wrap` makes of the source.
-    ///
-    /// # Errors
-    /// That of `wrap`.
-    pub(crate) fn with_source<T, E>(
-        self,
-        wrap: impl FnOnce(S) -> Result<T, E>,
-    ) -> Result<Parts<'a, T>, E> {
-        Ok(Parts {
-            job: self.job,
-            job_index: self.job_index,
-            worker: self.worker,
-            source: wrap(self.source)?,
-            schedule: self.schedule,
-            fill: self.fill,
-            backend: self.backend,
-            handover: self.handover,
-            logger: self.logger,
-            share: self.share,
-            warm_up: self.warm_up,
-            enough: self.enough,
-            verification: self.verification,
-            checked: self.checked,
-            repeat_key: self.repeat_key,
-            tolerance: self.tolerance,
-            outside_calls: self.outside_calls,
-            stop: self.stop,
-            abort: self.abort,
-        })
-    }
-}
-
-/// The I/O that ended a worker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FailedIo {
-    pub(crate) direction: &'static str,
-    pub(crate) target: u32,
-    pub(crate) offset: u64,
-    pub(crate) length: u32,
-    /// 0: the end of the file was reached.
-    pub(crate) errno: i32,
-    /// How long it took.
-    pub(crate) took: Nanos,
-}
-
-/// What a worker leaves behind.
-#[derive(Debug)]
-pub(crate) struct Finished {
-    /// Counters; its operations are in the sets it sent.
-    pub(crate) stats: WorkerStats,
-    /// How late I/Os were submitted though a slot was free (open loops).
-    pub(crate) lag: Gauge,
-    /// How long completions may have waited unseen.
-    pub(crate) stamp_error: Gauge,
-    pub(crate) failure: Option<FailedIo>,
-    /// The rate that it did not keep up, which ended it.
-    pub(crate) shortfall: Option<Shortfall>,
-    /// What it did not do of what was asked.
-    pub(crate) problem: Option<EngineError>,
-    /// What its source has to say.
-    pub(crate) lines: Vec<String>,
-    /// Requests that a server did not answer before the run was to end.
-    pub(crate) unanswered: u64,
-    /// What is to be said of its writes where kernel threads did them.
-    pub(crate) handed_over: Option<String>,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -322,81 +219,6 @@ struct Served {
 }
 
 impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
-    /// Prepares a worker: the last place where memory is taken.
-    pub(crate) fn new(mut parts: Parts<'a, S>, mut queue: Q, slots: u32) -> Self {
-        // Buffers that are only read into hold nothing; those of the null backend then take no memory.
-        if S::HOOKS || parts.job.mix.changes_data() {
-            for slot in 0..slots {
-                parts.fill.prepare(queue.buffer(slot));
-            }
-        }
-        let batches = batches::of_job(parts.job, parts.backend, slots);
-        let sizes_of = batches::sizes(parts.job, parts.backend, slots, batches);
-        let next_pass = NextPass::of(parts.job, parts.backend);
-        if next_pass != NextPass::FindsWhatIsLeft
-            && let Some(stream) = parts.source.stream()
-        {
-            stream.watch_restarts();
-        }
-        let mut stats = WorkerStats::new(parts.job_index, parts.worker);
-        stats.samples = Vec::with_capacity(samples(parts.job.limits.runtime));
-        Self {
-            slots: vec![Slot::IDLE; slots as usize].into_boxed_slice(),
-            notes: Notes::new(slots),
-            free: (0..slots).rev().collect(),
-            batch: Vec::with_capacity(slots as usize),
-            done: Vec::with_capacity(slots as usize),
-            round: if S::HOOKS || parts.schedule.is_some() || !is_plain(parts.job) {
-                Round::AllKinds
-            } else if queue.is_one_by_one() {
-                Round::OneByOne
-            } else {
-                Round::Plain
-            },
-            clock: CycleClock::new(),
-            pending: None,
-            held_until: None,
-            pending_sync: None,
-            checks_after: ChecksAfter::Pass,
-            writes: 0,
-            base: None,
-            last_start: 0,
-            full_until: Nanos::ZERO,
-            state: State::Issuing,
-            measuring: false,
-            now: Nanos::ZERO,
-            next_glance: Nanos::ZERO,
-            stage_start: Nanos::ZERO,
-            measure_start: Nanos::ZERO,
-            last_completion: Nanos::ZERO,
-            integrated: Nanos::ZERO,
-            boundaries: Boundaries::default(),
-            usage_start: rawio::ThreadUsage::default(),
-            stats,
-            lag: Gauge::default(),
-            waking: Waking::default(),
-            stamp_error: Gauge::default(),
-            seen_until: Nanos::ZERO,
-            failure: None,
-            judge: parts
-                .job
-                .features
-                .minimum
-                .map(|it| Box::new(Judge::new(it))),
-            syncs_between: parts.job.existing == ExistingFiles::AsPeer,
-            sizes: sizes_of[0],
-            sizes_of,
-            wait_least: batches.complete_min,
-            split: parts.job.split_latency
-                && !matches!(parts.backend, Backend::Sync | Backend::Mmap)
-                && parts.job.features.operation.is_none(),
-            next_pass,
-            served: Served::default(),
-            parts,
-            queue,
-        }
-    }
-
     /// Index of its job within the stage.
     pub(crate) fn job_index(&self) -> usize {
         self.parts.job_index
@@ -462,60 +284,6 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
                 self.end_with(EndReason::Interrupted);
             }
         }
-    }
-
-    fn begin(&mut self, times: Times) {
-        let limits = &self.parts.job.limits;
-        self.stage_start = times.start;
-        let first = times.start + limits.start_delay;
-        wait_for(first, times.awake, || self.is_called_off());
-        self.clock = CycleClock::new();
-        self.now = self.clock.now();
-        self.base = Some(self.now);
-        self.integrated = self.now;
-        self.full_until = self.now;
-        self.seen_until = self.now;
-        self.last_completion = self.now;
-        let by_bytes = self.parts.job.features.warmup_bytes > Bytes::ZERO;
-        self.measure_start = self.now + self.parts.job.warmup_time();
-        let warm_end = if by_bytes {
-            Nanos::MAX
-        } else {
-            self.measure_start
-        };
-        self.boundaries = Boundaries::new(times.origin, self.now, warm_end, limits.runtime);
-        if warm_end == self.now {
-            self.start_measuring();
-        }
-    }
-
-    fn start_measuring(&mut self) {
-        self.measuring = true;
-        if S::HOOKS {
-            self.parts.source.measuring(self.measure_start);
-        }
-        let samples = std::mem::take(&mut self.stats.samples);
-        let errors = std::mem::take(&mut self.stats.errors);
-        let ended = self.stats.ended;
-        let fresh = WorkerStats::new(self.parts.job_index, self.parts.worker);
-        self.stats = WorkerStats {
-            samples,
-            errors,
-            ended,
-            ..fresh
-        };
-        let asked = self.parts.job.features.rate_samples;
-        self.boundaries.restart_samples(self.measure_start, asked);
-        if let Some(judge) = &mut self.judge {
-            self.boundaries.judged_at = judge.begin(self.measure_start);
-        }
-        self.lag = Gauge::default();
-        self.stamp_error = Gauge::default();
-        self.usage_start = rawio::thread_usage().unwrap_or_default();
-        if self.parts.outside_calls {
-            self.queue.time_outside_calls();
-        }
-        self.last_completion = self.measure_start;
     }
 
     fn is_issuing(&self) -> bool {
@@ -698,16 +466,4 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         }
         self.boundaries.update(now);
     }
-}
-
-/// How many half-second samples there is room for without taking memory: all that a bounded run has, and some for its end.
-fn samples(runtime: Option<Nanos>) -> usize {
-    let all = runtime.map_or(1024, |time| time.get() / 500_000_000 + 16);
-    all.min(65_536) as usize
-}
-
-/// Whether a job asks for nothing between its reads and writes.
-fn is_plain(job: &Job) -> bool {
-    let sync = &job.sync;
-    sync.fsync_every == 0 && sync.fdatasync_every == 0 && job.mix.trim.basis_points() == 0
 }

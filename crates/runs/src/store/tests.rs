@@ -1,8 +1,11 @@
 //! Tests of the store of runs, each with a folder of its own.
 
 use super::*;
-use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase, RunKind, ToolRecord};
+use fathom_record::{
+    Event, EventSink, IntervalStats, OpStats, Phase, RunKind, SetStats, ToolRecord,
+};
 use fathom_units::Nanos;
+use fathom_workload::SetOperation;
 
 fn start(environment: &serde_json::Value) -> RunStart<'_> {
     RunStart {
@@ -89,7 +92,7 @@ fn interval(at: u64, read: Option<u64>) -> IntervalStats {
         at: Nanos::from_secs(at),
         length: Nanos::from_secs(1),
         directions: [reads, None, None],
-        set: fathom_record::SetStats::default(),
+        set: SetStats::default(),
     }
 }
 
@@ -144,6 +147,30 @@ fn what_was_told_late_is_added_to_its_second() {
     let read = stage.total.read.as_ref().unwrap();
     assert_eq!((read.ios, read.bytes), (3, 3 * 4096));
     assert_eq!(read.latency_ns.max, 9000);
+}
+
+/// Of the operations that a job on a file set may do, a second tells those that it did.
+#[test]
+fn a_second_has_the_operations_that_were_done() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let mut writer = store.begin(&start(&environment)).unwrap();
+    writer.event(&Event::StageStarted {
+        index: 0,
+        count: 1,
+        name: "names",
+        expected: None,
+    });
+    let operations = [SetOperation::Create, SetOperation::Delete];
+    let mut second = interval(1, None);
+    second.set = SetStats::new(&operations, false);
+    let create = second.set.of_mut(SetOperation::Create).unwrap();
+    create.latency.record(1000);
+    measured(&mut writer, &second);
+    let events = std::fs::read_to_string(writer.folder().join("events.jsonl")).unwrap();
+    let line = events.lines().last().unwrap();
+    assert!(line.contains("\"create\":{"), "{line}");
+    assert!(!line.contains("\"delete\""), "{line}");
 }
 
 #[test]

@@ -62,6 +62,22 @@ fn limits_in_tandem_do_not_eat_each_others_share() {
     check("Standard_DS1", ["P4", "P40"], [128, 8], [120.0, 3_080.0]);
 }
 
+/// What was outstanding before the measurement began is no part of its mean, however long it had been.
+#[test]
+fn a_closed_loop_has_its_depth_outstanding_after_a_warm_up() {
+    let mut job = small_reads("x", "/d", 32);
+    job.limits.warmup = Nanos::from_millis(1_050);
+    job.limits.runtime = Some(Nanos::from_secs(1));
+    // Each I/O takes 320 ms.
+    let text = device("iops = 100\nlatency = \"none\"");
+    let result = &run(&workload(vec![job]), &design(&text)).results[0];
+    let worker = &result.workers[0];
+    let outstanding = worker.outstanding_ns as f64 / worker.measured.get() as f64;
+    // A second of 32; then one after another ends, from the 31 that are left as time is up.
+    let drained = f64::from((1..=31).sum::<u32>()) * 0.01;
+    within(outstanding, (32.0 + drained) / 1.31, 0.001);
+}
+
 #[test]
 fn a_closed_loop_at_a_limit_obeys_littles_law() {
     #[track_caller]

@@ -155,6 +155,8 @@ fn mean_gaps(poisson: Poisson, uniform: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::{RateStep, RateSteps, WhenFull, preset};
     use fathom_units::{BytesPerSec, Iops, Nanos};
@@ -253,6 +255,23 @@ mod tests {
         assert_eq!(starts(1), [0, 1_215_071, 1_483_243]);
         assert_eq!(starts(9_999), [0, 2_178_392, 3_782_766]);
         assert_eq!(KEY.of_repeat(0), KEY);
+    }
+
+    /// Pinned as well: the first host has the starts of one that is alone, and each other its own, in every repeat.
+    #[test]
+    fn the_starts_of_hosts_are_frozen() {
+        let starts = |repeat, host| {
+            let rate = Pacing::Iops(Iops::new(1_000));
+            let key = KEY.of_repeat(repeat).of_host(host);
+            let mut schedule = ArrivalSchedule::new(rate, Poisson::Exponential, key);
+            [(); 3].map(|()| schedule.next_start(4096))
+        };
+        assert_eq!(starts(0, 0), [0, 1_381_427, 2_538_527]);
+        assert_eq!(starts(0, 1), [0, 195_318, 1_516_860]);
+        let all = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (0, 4_095)].map(|(r, h)| starts(r, h));
+        let drawn: BTreeSet<_> = all.into_iter().collect();
+        assert_eq!(drawn.len(), all.len());
+        assert_eq!(KEY.of_host(0), KEY);
     }
 
     fn stepped(rates: &[(u64, u64)], together: bool, poisson: Poisson) -> ArrivalSchedule {

@@ -158,6 +158,17 @@ impl StreamKey {
             ..self
         }
     }
+
+    /// The key of what each of several hosts that do one workload together draws by itself: when its I/Os come. `host` is
+    /// counted from 0; the first has the draws of a workload that one host does alone.
+    #[must_use]
+    pub const fn of_host(self, host: u32) -> Self {
+        Self {
+            // 0 is mixed to 0. Neighbouring numbers come out far from each other, and from what repeats add.
+            salt: self.salt.wrapping_add(mix(host as u64)),
+            ..self
+        }
+    }
 }
 
 /// Why a job has no stream of I/O on its targets.

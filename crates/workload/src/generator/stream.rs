@@ -8,22 +8,27 @@
 //! Most jobs have one target and one size of block. Their I/Os come from a [`Stretch`]: as many as can follow without a
 //! look at rounds, passes and limits.
 
-use fathom_units::{Bytes, Nanos};
+mod begin;
+mod ends;
+mod order;
 
+use fathom_units::Nanos;
+
+use self::ends::{Ends, RoundEnd};
+use self::order::Order;
 use super::conditioning::ConditioningWalk;
 use super::course::Course;
 use super::lines::LineWalk;
 use super::permutation::Permutation;
 use super::picker::{Left, Picker};
-use super::regions::{Region, Stride, regions};
+use super::regions::{Region, Stride};
 use super::restarts::Restarts;
-use super::rng::{Purpose, Xoshiro256};
-use super::shared::{SharedEnd, SharedOrder};
+use super::rng::Xoshiro256;
 use super::sizes::{Directions, Sizes};
 use super::stretch::{Stretch, StretchOrder};
 use super::walk::Walk;
-use super::{Alike, Io, Rejection, SharedCursor, StreamError, StreamKey, TargetRange};
-use crate::{Access, Conditioning, Coverage, Direction, FileChoice, Job, SequentialScope};
+use super::{Alike, Io};
+use crate::{Direction, FileChoice};
 
 /// The I/Os of one worker, in order. What a stretch takes comes first: nearness makes instructions short.
 #[derive(Debug)]
@@ -52,26 +57,6 @@ pub struct WorkerStream {
     restarts: Restarts,
 }
 
-/// How offsets follow each other.
-#[derive(Debug)]
-enum Order {
-    Sequential {
-        gap: u64,
-    },
-    Shared(SharedOrder),
-    EachBlockOnce {
-        run: u64,
-        block: u64,
-    },
-    Independent {
-        run: u64,
-    },
-    Mixed {
-        random_below: u64,
-        coins: Xoshiro256,
-    },
-}
-
 /// The rest of a run of I/Os that follow each other.
 #[derive(Debug, Default)]
 struct Run {
@@ -81,120 +66,7 @@ struct Run {
     next: u64,
 }
 
-/// What ends passes and the stream.
-#[derive(Debug)]
-struct Ends {
-    ios_left: u64,
-    passes_left: u64,
-    pass_bytes: u64,
-    pass_left: u64,
-    round: RoundEnd,
-    /// Whether a pass is over because its targets are; draws that may repeat go on for as long as there is time.
-    begins_anew: bool,
-    /// Whether each target starts over by itself, for as long as there is time.
-    starts_over: bool,
-    ios_bound: Option<u64>,
-    /// Bytes of a pass that are no whole block.
-    rest: u64,
-    /// Whether the stream has ended with bytes left that no I/O fits into.
-    fell_short: bool,
-}
-
-/// What the end of a round is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RoundEnd {
-    EndsPass,
-    StartsAgain,
-}
-
 impl WorkerStream {
-    /// The stream of the worker named by `key` on `targets`, the resolved ranges of the job's targets in order.
-    ///
-    /// `shared` is the position that all workers of the job share; it is used for [`SequentialScope::Shared`] alone.
-    ///
-    /// # Errors
-    /// A job or range on which no I/O is possible, named in the error.
-    pub fn new(
-        job: &Job,
-        key: StreamKey,
-        targets: &[TargetRange],
-        shared: &SharedCursor,
-    ) -> Result<Self, StreamError> {
-        let directions = Directions::new(job, key)?;
-        let sizes = Sizes::new(job, key)?;
-        let regions = regions(job, targets)?;
-        let alignment = job
-            .block
-            .alignment
-            .unwrap_or_else(|| job.block.smallest(job.mix));
-        if alignment.get() == 0 {
-            return Err(StreamError::new(job, Rejection::ZeroAlignment));
-        }
-        let stride = Stride::new(alignment.get());
-        let order = order(job, key, &sizes, &regions, shared);
-        let ends = ends(job, &sizes, &regions, &order, stride)?;
-        let mut stream = Self {
-            picker: Picker::new(job.file_choice, regions.len() as u32, key),
-            regions,
-            directions,
-            sizes,
-            offsets: Xoshiro256::keyed(key, Purpose::Offset),
-            order,
-            run: Run::default(),
-            stride,
-            next_index: 0,
-            ends,
-            walk: None,
-            lines: None,
-            course: None,
-            conditioning: None,
-            stretch: Stretch::empty(),
-            restarts: Restarts::default(),
-        };
-        if !job.features.lines.is_empty() {
-            stream.lines = Some(Box::new(LineWalk::new(job, key, targets)?));
-            stream.ends.ios_bound = None;
-            return Ok(stream);
-        }
-        match &job.features.placement {
-            Some(rules) if let Some(conditioning) = &rules.conditioning => {
-                stream.condition(job, conditioning, key, targets)?;
-            }
-            Some(rules) if Course::is_of(rules) => {
-                let course = Course::new(job, rules, key, (targets, shared));
-                stream.ends.pass_bytes = course.bytes_per_pass();
-                stream.ends.ios_bound = None;
-                stream.course = Some(Box::new(course));
-            }
-            Some(rules) => {
-                let walk = Walk::new(job, rules, key, targets)?;
-                stream.ends.pass_bytes = walk.bytes_per_round();
-                stream.ends.ios_bound = None;
-                stream.walk = Some(Box::new(walk));
-            }
-            None => stream.start_round(),
-        }
-        Ok(stream)
-    }
-
-    /// Has the stream write what conditions the flash behind the first of `targets`.
-    fn condition(
-        &mut self,
-        job: &Job,
-        rules: &Conditioning,
-        key: StreamKey,
-        targets: &[TargetRange],
-    ) -> Result<(), StreamError> {
-        let no_targets = || StreamError::new(job, Rejection::NoTargets);
-        let range = *targets.first().ok_or_else(no_targets)?;
-        let walk = ConditioningWalk::new(job, rules, key, range);
-        let walk = walk.map_err(|reason| StreamError::new(job, reason))?;
-        self.ends.pass_bytes = walk.bytes();
-        self.ends.ios_bound = Some(walk.ios());
-        self.conditioning = Some(Box::new(walk));
-        Ok(())
-    }
-
     /// Bytes of one pass, as far as they are known: exact with one block size, an upper bound with several. Where workers
     /// share a position without a limit of bytes, those of all workers together.
     pub fn bytes_per_pass(&self) -> u64 {
@@ -622,109 +494,4 @@ impl WorkerStream {
             };
         }
     }
-}
-
-fn order(
-    job: &Job,
-    key: StreamKey,
-    sizes: &Sizes,
-    regions: &[Region],
-    shared: &SharedCursor,
-) -> Order {
-    match job.access {
-        Access::Sequential { gap, scope } => match scope {
-            SequentialScope::PerWorker => Order::Sequential { gap: gap.get() },
-            SequentialScope::Shared => {
-                let end = if job.limits.bytes.is_some() || job.limits.time_based {
-                    SharedEnd::Open
-                } else {
-                    SharedEnd::Sweeps(u64::from(job.limits.loops.max(1)))
-                };
-                let spacing = (sizes.uniform(), gap.get());
-                let choice = job.file_choice;
-                Order::Shared(SharedOrder::new(shared, regions, choice, spacing, end))
-            }
-        },
-        Access::Random { coverage, run } => {
-            let run = u64::from(run.max(1));
-            match (coverage, sizes.uniform()) {
-                (Coverage::EachBlockOnce, Some(block)) => Order::EachBlockOnce { run, block },
-                _ => Order::Independent { run },
-            }
-        }
-        Access::Mixed { random } => Order::Mixed {
-            random_below: u64::from(random.basis_points()),
-            coins: Xoshiro256::keyed(key, Purpose::Jump),
-        },
-    }
-}
-
-fn ends(
-    job: &Job,
-    sizes: &Sizes,
-    regions: &[Region],
-    order: &Order,
-    stride: Stride,
-) -> Result<Ends, StreamError> {
-    let limits = &job.limits;
-    let whole = |bytes: u64| sizes.uniform().map_or(bytes, |size| bytes - bytes % size);
-    let sum = |bytes: &dyn Fn(&Region) -> u64| {
-        let sizes = regions.iter().map(bytes);
-        sizes.fold(0u64, u64::saturating_add)
-    };
-    let asked = limits
-        .bytes
-        .map_or_else(|| sum(&|region| region.length), Bytes::get);
-    let pass_bytes = match (limits.bytes, order) {
-        (Some(bytes), _) => {
-            let block = job.block.largest(job.mix);
-            if bytes < block {
-                return Err(StreamError::new(
-                    job,
-                    Rejection::LimitBelowBlock { bytes, block },
-                ));
-            }
-            whole(bytes.get())
-        }
-        // A target is done when each of its blocks was visited, or as many bytes as it has.
-        (None, Order::EachBlockOnce { block, .. }) => sum(&|region| {
-            let steps = stride.steps(region.length, *block);
-            whole(region.length).min(steps.saturating_mul(*block))
-        }),
-        (None, Order::Shared(order)) => {
-            let positions = order.sweep();
-            positions.saturating_mul(sizes.uniform().unwrap_or(1))
-        }
-        (None, _) => sum(&|region| whole(region.length)),
-    };
-    let round = match (limits.bytes, order) {
-        (None, Order::Sequential { .. } | Order::EachBlockOnce { .. }) => RoundEnd::EndsPass,
-        _ => RoundEnd::StartsAgain,
-    };
-    let loops = u64::from(limits.loops.max(1));
-    let by_bytes = sizes
-        .uniform()
-        .map(|size| (pass_bytes / size).saturating_mul(loops));
-    let by_ios = limits.ios.unwrap_or(u64::MAX);
-    let endless = limits.time_based;
-    // The shared position itself ends the walk, over all workers.
-    let together = matches!(order, Order::Shared(_)) && limits.bytes.is_none();
-    let has_gaps = matches!(order, Order::Sequential { gap } if *gap > 0);
-    let starts_over = has_gaps && endless && limits.bytes.is_none();
-    Ok(Ends {
-        ios_left: if endless { u64::MAX } else { by_ios },
-        passes_left: if endless { u64::MAX } else { loops - 1 },
-        pass_bytes,
-        pass_left: if together || starts_over {
-            u64::MAX
-        } else {
-            pass_bytes
-        },
-        round,
-        begins_anew: !(endless && matches!(order, Order::Independent { .. } | Order::Mixed { .. })),
-        starts_over,
-        ios_bound: by_bytes.map(|ios| ios.min(by_ios)).filter(|_| !endless),
-        rest: asked.saturating_sub(pass_bytes),
-        fell_short: false,
-    })
 }
