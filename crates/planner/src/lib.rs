@@ -43,8 +43,8 @@ pub use need::{Load, Need, VolumeNeed};
 pub use network::{NfsVolumes, SmbShares};
 pub use offer::{Offer, OnCredits, Proven};
 pub use prices::{Per, Prices};
-pub use proof::{Proof, ProvenVolume, Response};
-pub use rounds::{Basis, Headroom};
+pub use proof::{Failure, Misses, Proof, ProvenVolume, Response};
+pub use rounds::{Basis, Headroom, Unproven};
 pub use ruled_out::{Rule, RuledOut};
 pub use search::{Found, MOST_MACHINES, search};
 pub use split::ByGoals;
@@ -246,14 +246,16 @@ impl Request {
 pub struct Plan {
     /// What was asked for.
     pub need: Need,
-    /// Designs that carry it, cheapest first.
+    /// Designs that carry it: those that are proven, then those that are not, each cheapest first.
     pub offers: Vec<Offer>,
-    /// Designs that carry it by their limits and fail their proof: what they are, and how they fail.
-    pub unproven: Vec<String>,
+    /// Designs that carry it by their limits and fail their proof.
+    pub unproven: Vec<Unproven>,
     /// How many that were not proven are not offered, because others with as much headroom fail.
     pub untried: usize,
     /// Headroom in percent that some offer was planned with, because designs with less fail their proof; 0 otherwise.
     pub headroom: u64,
+    /// Which designs were to be proven.
+    pub prove: Prove,
     /// Machine sizes considered.
     pub sizes: usize,
     /// Combinations of kinds of storage that were judged against their limits.
@@ -389,6 +391,7 @@ pub fn plan_until(
         offers: judged.offers,
         unproven: judged.failed,
         untried: judged.untried,
+        prove: request.prove,
         sizes: found.sizes,
         combinations: judged.combinations,
         single: found.single,

@@ -33,7 +33,7 @@ fn check_refused(goal: &str, size: &str, families: &[Family], says: &[&str]) {
     let plan = planned(&goal, &figures, families, Prove::Soon);
     let text = unwrapped(&plan);
     assert!(plan.offers.is_empty(), "{text}");
-    assert_eq!(plan.unproven, Vec::<String>::new(), "{text}");
+    assert!(plan.unproven.is_empty(), "{text}");
     for words in says {
         assert!(text.contains(words), "no `{words}` in\n{text}");
     }
