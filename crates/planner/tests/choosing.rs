@@ -28,6 +28,39 @@ fn prices(items: &[(&str, &str, f64)]) -> Prices {
     Prices::read(&text, "prices.toml").expect("a price list")
 }
 
+/// What is searched for one offer of these families, and nothing else.
+fn one_of(families: &[Family], only: &[&str]) -> Request {
+    Request {
+        families: families.to_vec(),
+        only: only.iter().map(|name| (*name).to_owned()).collect(),
+        offers: 1,
+        ..Request::default()
+    }
+}
+
+/// The same on machines of the DSv2 series, with a premium disk.
+fn of_dsv2(only: &str) -> Request {
+    Request {
+        series: vec!["DSv2".to_owned()],
+        ..one_of(&[Family::Premium], &[only])
+    }
+}
+
+/// One offer of what is searched unless something is said, without proofs.
+fn unproven() -> Request {
+    Request {
+        prove: Prove::Never,
+        offers: 1,
+        ..Request::default()
+    }
+}
+
+/// Plans with one volume and one period.
+#[track_caller]
+fn planned_for(figures: &str, request: &Request) -> Plan {
+    planned(&profile(&[("peak", figures)]), request, None)
+}
+
 #[track_caller]
 fn planned(profile: &Profile, request: &Request, prices: Option<Prices>) -> Plan {
     plan(profile, request, prices, Catalog::builtin()).expect("a plan")
@@ -48,12 +81,7 @@ fn several_disks_are_cheaper_than_one_where_each_includes_some_io() {
         ("premium-v2", "per = \"IOPS\"\nabove = 3000", 0.005),
         ("premium-v2", "per = \"MB/s\"\nabove = 125", 0.04),
     ]);
-    let request = Request {
-        families: vec![Family::V2],
-        offers: 1,
-        ..Request::default()
-    };
-    let plan = planned(&need, &request, Some(list));
+    let plan = planned(&need, &one_of(&[Family::V2], &[]), Some(list));
     let offer = &plan.offers[0];
     let disks = offer.candidate.volumes[0].disks().expect("disks");
     assert_eq!(disks.count, 4, "{plan}");
@@ -143,15 +171,7 @@ fn several_small_machines_may_cost_less_than_a_large_one() {
 /// Of I/Os of 40 KiB on stripe units of 64 KiB every second lies on two disks.
 #[test]
 fn ios_that_cross_stripe_units_are_counted_at_both_disks() {
-    let need = profile(&[("peak", "iops = 3_400\nsize = \"40KiB\"")]);
-    let request = Request {
-        series: vec!["DSv2".to_owned()],
-        families: vec![Family::Premium],
-        only: vec!["P10".to_owned()],
-        offers: 1,
-        ..Request::default()
-    };
-    let plan = planned(&need, &request, None);
+    let plan = planned_for("iops = 3_400\nsize = \"40KiB\"", &of_dsv2("P10"));
     let text = unwrapped(&plan);
     assert!(plan.unproven.is_empty(), "{text}");
     let title = plan.offers[0].title();
@@ -163,15 +183,13 @@ fn ios_that_cross_stripe_units_are_counted_at_both_disks() {
 #[test]
 fn the_credits_of_a_proof_are_told() {
     let request = |burst: Option<Nanos>, only: &str| Request {
-        series: vec!["DSv2".to_owned()],
-        families: vec![Family::Premium],
-        only: vec![only.to_owned()],
         burst,
-        offers: 1,
-        ..Request::default()
+        ..of_dsv2(only)
     };
-    let need = profile(&[("peak", "iops = 480\nsize = \"8KiB\"")]);
-    let text = |request: &Request| unwrapped(&planned(&need, request, None));
+    let text = |request: &Request| {
+        let plan = planned_for("iops = 480\nsize = \"8KiB\"", request);
+        unwrapped(&plan)
+    };
     let without = text(&request(None, "P4"));
     assert!(
         without.contains("predicted without credits; the design file starts with full buckets"),
@@ -192,12 +210,8 @@ fn credits_are_told_when_they_are_back() {
     #[track_caller]
     fn check(periods: &[(&str, &str)], says: &str) {
         let request = Request {
-            series: vec!["DSv2".to_owned()],
-            families: vec![Family::Premium],
-            only: vec!["P4".to_owned()],
             burst: Some(Nanos::from_secs(1800)),
-            offers: 1,
-            ..Request::default()
+            ..of_dsv2("P4")
         };
         let profile = profile(periods);
         let text = unwrapped(&planned(&profile, &request, None));
@@ -224,12 +238,7 @@ fn credits_are_told_when_they_are_back() {
 /// Seconds that the proof and the workload for the real thing measure.
 #[track_caller]
 fn check_measure(figures: &str, proof: u64, real: u64) {
-    let request = Request {
-        prove: Prove::Never,
-        offers: 1,
-        ..Request::default()
-    };
-    let plan = planned(&profile(&[("peak", figures)]), &request, None);
+    let plan = planned_for(figures, &unproven());
     let offer = &plan.offers[0];
     let measures = |text: &str, seconds: u64| {
         let line = format!("measure = \"{}ms\"", seconds * 1000);
@@ -268,13 +277,8 @@ fn caching_says_why() {
             "caching none: it is mostly written, and a cache serves reads",
         ),
     ] {
-        let need = profile(&[("peak", &format!("{figures}\nsize = \"8KiB\""))]);
-        let request = Request {
-            families: vec![Family::Premium],
-            offers: 1,
-            ..Request::default()
-        };
-        let text = unwrapped(&planned(&need, &request, None));
+        let figures = format!("{figures}\nsize = \"8KiB\"");
+        let text = unwrapped(&planned_for(&figures, &one_of(&[Family::Premium], &[])));
         assert!(text.contains(why), "no `{why}` in\n{text}");
     }
 }
@@ -285,12 +289,7 @@ fn a_volume_named_as_a_drive_has_one_colon() {
     for family in [Family::Premium, Family::Nfs, Family::Smb] {
         let mut need = profile(&[("peak", "iops = 2000\nsize = \"8KiB\"\nlatency = \"5ms\"")]);
         need.volumes[0].name = "1 D:".to_owned();
-        let request = Request {
-            families: vec![family],
-            offers: 1,
-            ..Request::default()
-        };
-        let text = unwrapped(&planned(&need, &request, None));
+        let text = unwrapped(&planned(&need, &one_of(&[family], &[]), None));
         assert!(text.contains(" 1 D: "), "{text}");
         assert!(!text.contains("::"), "{text}");
         assert!(
@@ -304,11 +303,7 @@ fn a_volume_named_as_a_drive_has_one_colon() {
 #[test]
 fn a_capacity_is_assumed_only_where_none_is_known() {
     let figures = "iops = 400\nsize = \"8KiB\"\nreads = \"50%\"";
-    let request = Request {
-        prove: Prove::Never,
-        offers: 1,
-        ..Request::default()
-    };
+    let request = unproven();
     let assumed = "assumed: `data`: no capacity is known, so none is asked for";
     let mut need = profile(&[("peak", figures)]);
     let text = unwrapped(&planned(&need, &request, None));
@@ -325,9 +320,8 @@ fn an_offer_has_its_number_and_what_is_provisioned() {
     let first = |family: Family| {
         let request = Request {
             families: vec![family],
-            prove: Prove::Never,
             offers: 2,
-            ..Request::default()
+            ..unproven()
         };
         let text = unwrapped(&planned(&need, &request, None));
         let offers = text.split(" 1. Standard_").nth(1).expect("a first offer");
