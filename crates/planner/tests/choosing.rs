@@ -197,7 +197,8 @@ fn the_credits_of_a_proof_are_told() {
     );
     let with = text(&request(Some(Nanos::from_secs(1800)), "P4"));
     assert!(
-        with.contains("of full buckets, for as much of its 30"),
+        // Five seconds of 1,800, in hundredths of a percent rounded up.
+        with.contains("predicted on 0.28 % of full buckets, for as much of its 30"),
         "{with}"
     );
     // A P30 has no credits.
@@ -258,6 +259,23 @@ fn a_rare_direction_is_measured_until_its_percentiles_mean_something() {
     check_measure("iops = 1\nsize = \"8KiB\"\nreads = \"50%\"", 300, 300);
     // Half a million I/Os are enough of a proof.
     check_measure("iops = 20_000\nsize = \"8KiB\"\nreads = \"0.1%\"", 25, 60);
+}
+
+/// A file of the workload takes half of all columns.
+#[test]
+fn files_of_a_workload_are_half_of_a_volume() {
+    let request = Request {
+        prove: Prove::Never,
+        ..one_of(&[Family::Standard], &["E1"])
+    };
+    let plan = planned_for("iops = 900\nsize = \"8KiB\"", &request);
+    let offer = &plan.offers[0];
+    assert_eq!(offer.candidate.volumes[0].count(), 2, "{plan}");
+    assert!(
+        offer.workload.contains("size = \"4GiB\""),
+        "{}",
+        offer.workload
+    );
 }
 
 /// Each kind of data says why its disks are cached or not; where nobody knows what is read, that it is not known.
