@@ -49,6 +49,12 @@ impl Most {
         ..Self::A_ROUND
     };
 
+    /// The same of what is tried last.
+    const LAST_SOON: Self = Self {
+        operations: Budget::ALL / LAST.len() as u64,
+        ..Self::A_ROUND
+    };
+
     /// What was passed over, where all are proven: hundreds of designs may fail for one reason.
     const PASSED_OVER: Self = Self {
         failures: usize::MAX,
@@ -278,6 +284,10 @@ impl Judged {
         left_out: &Failing,
         budget: &mut Budget<'_>,
     ) -> Result<(), PlanError> {
+        let most = match asked.request.prove {
+            Prove::Always => Most::A_ROUND,
+            Prove::Soon | Prove::Never => Most::LAST_SOON,
+        };
         for &(percent, basis) in steps {
             // Volumes that were met by chance with less may fail beside those that are raised.
             let mut raised = 0;
@@ -291,7 +301,7 @@ impl Judged {
                 let round = self.search(asked, headroom, left_out)?;
                 // None of these is offered on trust.
                 self.failed_with = self.failed_with.max(Some(percent));
-                self.look_at(asked, &round, Most::A_ROUND, budget)?;
+                self.look_at(asked, &round, most, budget)?;
             }
         }
         Ok(())
