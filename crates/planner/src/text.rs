@@ -60,8 +60,8 @@ impl Plan {
         };
         let failed = match self.unproven.len() {
             0 => String::new(),
-            1 => "1 design with less headroom failed its proof, and ".to_owned(),
-            several => format!("{several} designs with less headroom failed their proofs, and "),
+            1 => "1 other failed its proof, and ".to_owned(),
+            several => format!("{several} others failed their proofs, and "),
         };
         let words = format!(
             "NOT PROVEN: none of the designs below was predicted under this load; {failed}the first alone takes about {first} s. \
