@@ -353,3 +353,29 @@ fn an_offer_has_its_number_and_what_is_provisioned() {
     let volumes = first(Family::Nfs);
     assert!(volumes.contains(over), "{volumes}");
 }
+
+/// A product of a family that is not searched cannot be offered.
+#[test]
+fn a_product_is_of_a_family() {
+    let all = [
+        ("P30", Family::Premium),
+        ("E10", Family::Standard),
+        ("S10", Family::Standard),
+        ("premium-v2", Family::V2),
+        ("ultra", Family::Ultra),
+        ("nfs-premium", Family::Nfs),
+        ("ssd-v2", Family::Smb),
+        ("hdd-payg", Family::Smb),
+    ];
+    let catalog = Catalog::builtin();
+    for (name, family) in all {
+        let with = |families: &[Family]| one_of(families, &[name]);
+        assert_eq!(with(&[family]).left_out_product(catalog), None, "{name}");
+        let others = Family::ALL.into_iter().filter(|other| *other != family);
+        let others: Vec<_> = others.collect();
+        let left_out = with(&others);
+        assert_eq!(left_out.left_out_product(catalog), Some((name, family)));
+    }
+    let none = one_of(&[Family::Nfs], &[]);
+    assert_eq!(none.left_out_product(catalog), None);
+}
