@@ -225,6 +225,12 @@ fn request(args: &PlanArgs) -> Result<Request, Failure> {
         };
         return Err(Failure::new(Code::Usage, message).hint(hint));
     }
+    if let Some((name, family)) = request.left_out_product(catalog) {
+        let family = family.name();
+        let message = format!("`{name}` is of family {family}, which `--family` leaves out");
+        let hint = format!("add `{family}` to `--family`, or leave out one of the two options");
+        return Err(Failure::new(Code::Usage, message).hint(hint));
+    }
     let distance = request.round_trip(catalog);
     distance.map_err(|error| Failure::new(Code::Usage, error))?;
     Ok(request)

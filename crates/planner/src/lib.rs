@@ -43,8 +43,8 @@ pub use need::{Load, Need, VolumeNeed};
 pub use network::{NfsVolumes, SmbShares};
 pub use offer::{Offer, OnCredits, Proven};
 pub use prices::{Per, Prices};
-pub use proof::{Proof, ProvenVolume, Response};
-pub use rounds::{Basis, Headroom};
+pub use proof::{Failure, Misses, Proof, ProvenVolume, Response};
+pub use rounds::{Basis, Headroom, Unproven};
 pub use ruled_out::{Rule, RuledOut};
 pub use search::{Found, MOST_MACHINES, search};
 pub use split::ByGoals;
@@ -194,6 +194,28 @@ fn products(catalog: &Catalog) -> Vec<String> {
     named.chain(network::items(catalog)).collect()
 }
 
+/// The family of a product by its name on price lists.
+fn family_of(name: &str, catalog: &Catalog) -> Option<Family> {
+    let mut disks = catalog.disks().iter();
+    let kind = disks.find(|disk| disk.name == name).map(|disk| disk.kind);
+    let set = choices::set_names()
+        .into_iter()
+        .zip([Family::V2, Family::Ultra]);
+    let mut set = set.filter(|(own, _)| *own == name);
+    let mut models = catalog.share_models().iter();
+    let over_network = || {
+        let is_share = models.any(|model| model.name == name);
+        let item = network::items(catalog)
+            .into_iter()
+            .find(|item| item == name);
+        item.map(|_| if is_share { Family::Smb } else { Family::Nfs })
+    };
+    let of_disks = kind.and_then(Family::of);
+    of_disks
+        .or_else(|| Some(set.next()?.1))
+        .or_else(over_network)
+}
+
 /// Longest round trip, as of designs.
 const LONGEST_ROUND_TRIP: Nanos = Nanos::from_secs(10);
 
@@ -215,6 +237,16 @@ impl Request {
         let products = products(catalog);
         let mut only = self.only.iter().map(String::as_str);
         only.find(|name| !products.iter().any(|product| product == name))
+    }
+
+    /// The first of `only` whose family is not searched, so that nothing of it can be offered.
+    pub fn left_out_product(&self, catalog: &Catalog) -> Option<(&str, Family)> {
+        let named = self.only.iter().filter_map(|name| {
+            let family = family_of(name, catalog)?;
+            Some((name.as_str(), family))
+        });
+        let mut left_out = named.filter(|(_, family)| !self.families.contains(family));
+        left_out.next()
     }
 
     /// The round trip to volumes and shares over the network.
@@ -246,14 +278,16 @@ impl Request {
 pub struct Plan {
     /// What was asked for.
     pub need: Need,
-    /// Designs that carry it, cheapest first.
+    /// Designs that carry it: those that are proven, then those that are not, each cheapest first.
     pub offers: Vec<Offer>,
-    /// Designs that carry it by their limits and fail their proof: what they are, and how they fail.
-    pub unproven: Vec<String>,
+    /// Designs that carry it by their limits and fail their proof.
+    pub unproven: Vec<Unproven>,
     /// How many that were not proven are not offered, because others with as much headroom fail.
     pub untried: usize,
     /// Headroom in percent that some offer was planned with, because designs with less fail their proof; 0 otherwise.
     pub headroom: u64,
+    /// Which designs were to be proven.
+    pub prove: Prove,
     /// Machine sizes considered.
     pub sizes: usize,
     /// Combinations of kinds of storage that were judged against their limits.
@@ -389,6 +423,7 @@ pub fn plan_until(
         offers: judged.offers,
         unproven: judged.failed,
         untried: judged.untried,
+        prove: request.prove,
         sizes: found.sizes,
         combinations: judged.combinations,
         single: found.single,

@@ -260,7 +260,7 @@ pub fn of_nfs(
 }
 
 /// Calls a second over NFS that make up the I/Os of a load: one for each `rsize` or `wsize` that is begun.
-fn calls(load: &Load, terms: &Terms<'_>) -> u64 {
+pub(crate) fn calls(load: &Load, terms: &Terms<'_>) -> u64 {
     let unit = terms.catalog.nfs().recommended_io.get().max(1);
     let each = load.size.get().div_ceil(unit).max(1);
     load.iops.get().saturating_mul(each)

@@ -75,19 +75,23 @@ impl Proven {
     }
 }
 
-/// Proofs of one plan: what they may still cost, and whether they are still wanted.
+/// Proofs of one plan: what they have cost, and whether they are still wanted.
 #[derive(Clone, Copy)]
 pub(crate) struct Budget<'s> {
     mode: Prove,
-    left: u64,
+    /// Operations that were predicted.
+    spent: u64,
     stop: &'s dyn Fn() -> bool,
 }
 
 impl<'s> Budget<'s> {
+    /// Operations that are predicted without being asked for.
+    pub(crate) const ALL: u64 = PROOF_SECONDS * OPERATIONS_PER_SEC;
+
     pub(crate) fn new(mode: Prove, stop: &'s dyn Fn() -> bool) -> Self {
         Self {
             mode,
-            left: PROOF_SECONDS * OPERATIONS_PER_SEC,
+            spent: 0,
             stop,
         }
     }
@@ -101,16 +105,23 @@ impl<'s> Budget<'s> {
         Ok(())
     }
 
+    /// Operations that were predicted.
+    pub(crate) const fn spent(&self) -> u64 {
+        self.spent
+    }
+
+    /// Spends so many operations, if that many are left. What would take too long leaves the others their proofs.
     fn allows(&mut self, operations: u64) -> bool {
-        match self.mode {
+        let spent = self.spent.saturating_add(operations);
+        let is_allowed = match self.mode {
             Prove::Always => true,
             Prove::Never => false,
-            Prove::Soon => {
-                let is_within = operations <= self.left;
-                self.left = self.left.saturating_sub(operations);
-                is_within
-            }
+            Prove::Soon => spent <= Self::ALL,
+        };
+        if is_allowed {
+            self.spent = spent;
         }
+        is_allowed
     }
 }
 
@@ -145,7 +156,8 @@ impl Offer {
             }
             Proven::Yes(proof)
         } else {
-            Proven::No(operations.div_ceil(OPERATIONS_PER_SEC))
+            let calls = drive.calls(need, &candidate, terms);
+            Proven::No(calls.div_ceil(OPERATIONS_PER_SEC))
         };
         Ok(Self {
             lines,
@@ -220,4 +232,24 @@ fn prove(
     let spent = one(&spending, &drive, Spend::Share(share))?;
     proof.volumes.extend(spent.volumes);
     Ok((proof, Some(share)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_that_is_too_long_spends_nothing() {
+        let wanted = || false;
+        let mut soon = Budget::new(Prove::Soon, &wanted);
+        let found = [Budget::ALL + 1, 1, Budget::ALL, Budget::ALL - 1, 1];
+        let found = found.map(|operations| soon.allows(operations));
+        assert_eq!(found, [false, true, false, true, false]);
+        assert_eq!(soon.spent(), Budget::ALL);
+        let mut always = Budget::new(Prove::Always, &wanted);
+        assert!(always.allows(Budget::ALL) && always.allows(1));
+        assert_eq!(always.spent(), Budget::ALL + 1);
+        let mut never = Budget::new(Prove::Never, &wanted);
+        assert!(!never.allows(1));
+    }
 }

@@ -43,6 +43,43 @@ pub struct ProvenVolume {
     pub unloaded: Option<Nanos>,
 }
 
+/// How a design fails its proof: the first that it misses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Name of the volume.
+    pub volume: String,
+    /// The period.
+    pub period: PeriodKind,
+    /// What is missed.
+    pub misses: Misses,
+    /// What was predicted, and what is needed.
+    figures: String,
+}
+
+/// What a design misses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Misses {
+    /// I/Os a second.
+    Rate,
+    /// A latency goal at a percentile, of reads or of writes.
+    Goal(Level, &'static str),
+}
+
+impl Failure {
+    /// Whether another fails for the same reason: in the same volume and period, on the same figure, whatever it comes to.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let of = |it: &Self| (it.volume.clone(), it.period, it.misses);
+        of(self) == of(other)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let period = self.period.name();
+        write!(f, "`{}`, {period}: {}", self.volume, self.figures)
+    }
+}
+
 /// Predicted response times of all I/O of one direction, over all machines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Response {
@@ -175,7 +212,7 @@ impl Proof {
     }
 
     /// How the design fails; `None` where it carries everything.
-    pub fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<Failure> {
         self.volumes.iter().find_map(ProvenVolume::failure)
     }
 }
@@ -200,22 +237,29 @@ impl ProvenVolume {
         self.iops >= self.iops_needed as f64 * ENOUGH
     }
 
-    fn failure(&self) -> Option<String> {
-        let place = format!("`{}`, {}", self.volume, self.period.name());
+    fn failure(&self) -> Option<Failure> {
+        let of = |misses, figures| Failure {
+            volume: self.volume.clone(),
+            period: self.period,
+            misses,
+            figures,
+        };
         if !self.keeps_up() {
-            return Some(format!(
-                "{place}: {} of {} I/Os a second are predicted",
+            let figures = format!(
+                "{} of {} I/Os a second are predicted",
                 group_digits(self.iops.round() as u64),
                 group_digits(self.iops_needed)
-            ));
+            );
+            return Some(of(Misses::Rate, figures));
         }
         self.goal.iter().find_map(|(level, goal)| {
             let mut ways = self.response.iter();
             let (name, times) = ways.find(|(_, times)| times.at(*level) > *goal)?;
-            Some(format!(
-                "{place}: the {level} of {name} is predicted as {}, above the goal of {goal}",
+            let figures = format!(
+                "the {level} of {name} is predicted as {}, above the goal of {goal}",
                 times.at(*level)
-            ))
+            );
+            Some(of(Misses::Goal(*level, name), figures))
         })
     }
 }

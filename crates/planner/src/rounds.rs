@@ -12,17 +12,64 @@ use crate::goal;
 use crate::limits::Terms;
 use crate::need::Need;
 use crate::offer::{Budget, Offer};
-use crate::proof::Proof;
+use crate::proof::{Failure, Proof};
 use crate::search::{Found, search};
 use crate::split;
-use crate::{Cost, PlanError, Prices, Request};
+use crate::{Cost, PlanError, Prices, Prove, Request};
 
 /// Headroom that is planned with, one after another, where designs fail their proof and too few are left: stripes whose disks
 /// are wholly used fall short of their sum by a little, and queues that are nearly full miss goals.
 const HEADROOM_PERCENT: [u64; 5] = [0, 5, 10, 20, 40];
 
-/// Designs that may fail their proofs before designs with more headroom are tried.
-const FAILURES_A_ROUND: usize = 6;
+/// What a round may try.
+#[derive(Debug, Clone, Copy)]
+struct Most {
+    /// Designs that may fail their proofs.
+    failures: usize,
+    /// Operations that proofs may spend before the last of them begins.
+    operations: u64,
+}
+
+impl Most {
+    /// As long as there is time for proofs.
+    const WITHOUT: Self = Self {
+        failures: usize::MAX,
+        operations: u64::MAX,
+    };
+
+    /// Before designs with more headroom are tried.
+    const A_ROUND: Self = Self {
+        failures: 6,
+        operations: u64::MAX,
+    };
+
+    /// The same where time is short: where proofs are long, few fail before each headroom has had one.
+    const SOON: Self = Self {
+        operations: Budget::ALL / HEADROOM_PERCENT.len() as u64,
+        ..Self::A_ROUND
+    };
+
+    /// The same of what is tried last.
+    const LAST_SOON: Self = Self {
+        operations: Budget::ALL / LAST.len() as u64,
+        ..Self::A_ROUND
+    };
+
+    /// What was passed over, where all are proven: hundreds of designs may fail for one reason.
+    const PASSED_OVER: Self = Self {
+        failures: usize::MAX,
+        operations: Budget::ALL,
+    };
+}
+
+/// A design that carries the need by its limits and fails its proof.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unproven {
+    /// What it is, in one line.
+    pub title: String,
+    /// How it fails.
+    pub failure: Failure,
+}
 
 /// What is tried last, one after another, until there is something to offer: headroom of the volumes that failed, in percent.
 const LAST: [(u64, Basis); 8] = [
@@ -116,7 +163,7 @@ pub(crate) struct Asked<'a> {
 pub(crate) struct Judged {
     pub offers: Vec<Offer>,
     /// Designs that failed their proofs, and how.
-    pub failed: Vec<String>,
+    pub failed: Vec<Unproven>,
     /// Designs that were not proven, while others with as much headroom failed.
     pub untried: usize,
     /// What the search without headroom found, but for its designs.
@@ -143,23 +190,35 @@ pub(crate) fn all(asked: &Asked<'_>) -> Result<Judged, PlanError> {
     let mut judged = Judged::default();
     let mut budget = Budget::new(asked.request.prove, asked.stop);
     let mut rounds: Vec<Round> = Vec::new();
+    let (most, passed_over) = match asked.request.prove {
+        Prove::Always => (Most::A_ROUND, Most::PASSED_OVER),
+        Prove::Soon | Prove::Never => (Most::SOON, Most::WITHOUT),
+    };
     for (index, percent) in HEADROOM_PERCENT.into_iter().enumerate() {
         let is_enough = judged.offers.len() >= asked.request.offers || !judged.falls_short;
         if index > 0 && is_enough {
             break;
         }
         let round = judged.search(asked, Headroom::of_all(percent), &Failing::new())?;
-        judged.look_at(asked, &round, FAILURES_A_ROUND, &mut budget)?;
+        judged.look_at(asked, &round, most, &mut budget)?;
         rounds.push(round);
     }
     // What was passed over for the sake of designs with more headroom has its turn.
     for round in &rounds {
-        judged.look_at(asked, round, usize::MAX, &mut budget)?;
+        judged.look_at(asked, round, passed_over, &mut budget)?;
     }
-    if judged.offers.is_empty() && !judged.failing.is_empty() {
+    judged.trust();
+    if !judged.has_proof() && !judged.failing.is_empty() {
         judged.last(asked)?;
     }
-    judged.offers.sort_by_key(|offer| offer.cost);
+    if judged.offers.is_empty() && asked.request.prove == Prove::Always {
+        for round in &rounds {
+            judged.look_at(asked, round, Most::WITHOUT, &mut budget)?;
+        }
+    }
+    // What is proven first: the first offer is the one that is built.
+    let rank = |offer: &Offer| (offer.proof.proof().is_none(), offer.cost);
+    judged.offers.sort_by_key(rank);
     Ok(judged)
 }
 
@@ -183,8 +242,25 @@ impl Judged {
         Ok((headroom, candidates))
     }
 
-    /// Raises the volumes that failed alone, until there is something to offer; then does without what they failed on.
+    /// Leaves out what was offered on trust before designs with as much headroom failed.
+    fn trust(&mut self) {
+        let (offered, failed_with) = (self.offers.len(), self.failed_with);
+        let is_like_failed = |offer: &Offer| failed_with >= Some(offer.headroom.percent);
+        self.offers
+            .retain(|offer| offer.proof.proof().is_some() || !is_like_failed(offer));
+        self.untried += offered - self.offers.len();
+    }
+
+    /// Whether any offer is proven.
+    fn has_proof(&self) -> bool {
+        let mut offers = self.offers.iter();
+        offers.any(|offer| offer.proof.proof().is_some())
+    }
+
+    /// Raises the volumes that failed alone, until there is something to offer; then does without what they failed on. What is
+    /// offered on trust gives way to what is proven.
     fn last(&mut self, asked: &Asked<'_>) -> Result<(), PlanError> {
+        let on_trust = std::mem::take(&mut self.offers);
         // Time for proofs that the rounds before left nothing of.
         let mut budget = Budget::new(asked.request.prove, asked.stop);
         self.raise(asked, &LAST, &Failing::new(), &mut budget)?;
@@ -192,6 +268,11 @@ impl Judged {
         while self.offers.is_empty() && left_out != self.failing {
             left_out.clone_from(&self.failing);
             self.raise(asked, &OTHERS, &left_out, &mut budget)?;
+        }
+        if self.offers.is_empty() {
+            self.offers = on_trust;
+        } else {
+            self.untried += on_trust.len();
         }
         Ok(())
     }
@@ -203,6 +284,10 @@ impl Judged {
         left_out: &Failing,
         budget: &mut Budget<'_>,
     ) -> Result<(), PlanError> {
+        let most = match asked.request.prove {
+            Prove::Always => Most::A_ROUND,
+            Prove::Soon | Prove::Never => Most::LAST_SOON,
+        };
         for &(percent, basis) in steps {
             // Volumes that were met by chance with less may fail beside those that are raised.
             let mut raised = 0;
@@ -216,7 +301,7 @@ impl Judged {
                 let round = self.search(asked, headroom, left_out)?;
                 // None of these is offered on trust.
                 self.failed_with = self.failed_with.max(Some(percent));
-                self.look_at(asked, &round, FAILURES_A_ROUND, budget)?;
+                self.look_at(asked, &round, most, budget)?;
             }
         }
         Ok(())
@@ -227,15 +312,17 @@ impl Judged {
         &mut self,
         asked: &Asked<'_>,
         (headroom, candidates): &Round,
-        most_failures: usize,
+        most: Most,
         budget: &mut Budget<'_>,
     ) -> Result<(), PlanError> {
-        let failed_before = self.failed.len();
+        let (failed_before, spent_before) = (self.failed.len(), budget.spent());
         self.falls_short = false;
         for (candidate, cost) in candidates {
             budget.go_on()?;
             let failures = self.failed.len() - failed_before;
-            if self.offers.len() >= asked.request.offers || failures >= most_failures {
+            let is_over = failures >= most.failures
+                || (failures > 0 && budget.spent() - spent_before >= most.operations);
+            if self.offers.len() >= asked.request.offers || is_over {
                 break;
             }
             let is_offered = |offer: &Offer| offer.candidate.vm == candidate.vm;
@@ -275,7 +362,8 @@ impl Judged {
                         tiers.insert(goal::tier(storage));
                     }
                 }
-                self.failed.push(format!("{}: {failure}", offer.title()));
+                let title = offer.title();
+                self.failed.push(Unproven { title, failure });
             }
         }
     }

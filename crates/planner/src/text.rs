@@ -6,13 +6,13 @@ use fathom_profile::{Level, PeriodKind};
 use fathom_report::{Lines, Width};
 use fathom_units::{Nanos, group_digits};
 
-use crate::Plan;
 use crate::line::{Line, Unit};
 use crate::offer::{Offer, OnCredits, Proven};
 use crate::proof::ProvenVolume;
-use crate::rounds::{Basis, Headroom};
+use crate::rounds::{Basis, Headroom, Unproven};
+use crate::{Plan, Prove};
 
-/// Most designs that are named for failing their proof.
+/// Most reasons that designs fail their proofs for which are told.
 const MOST_FAILURES: usize = 3;
 
 /// How often peaks come back.
@@ -38,12 +38,37 @@ impl Plan {
     /// The plan for a screen of a width: as it is displayed, or narrower.
     pub fn to_text(&self, width: Width) -> String {
         let mut text = Lines::new(width);
+        self.write_unproven(&mut text);
         self.write_need(&mut text);
         for (index, offer) in self.offers.iter().enumerate() {
             self.write_offer(&mut text, index + 1, offer);
         }
         self.write_rest(&mut text);
         text.finish()
+    }
+
+    /// Where proofs were wanted and no offer has one: that, and what gives more.
+    fn write_unproven(&self, text: &mut Lines) {
+        let seconds = self.offers.iter().map(|offer| match offer.proof {
+            Proven::Yes(_) => None,
+            Proven::No(seconds) => Some(seconds),
+        });
+        let seconds: Option<Vec<_>> = seconds.collect();
+        let first = seconds.as_ref().and_then(|each| each.first());
+        let Some(first) = first.filter(|_| self.prove != Prove::Never) else {
+            return;
+        };
+        let failed = match self.unproven.len() {
+            0 => String::new(),
+            1 => "1 other failed its proof, and ".to_owned(),
+            several => format!("{several} others failed their proofs, and "),
+        };
+        let words = format!(
+            "NOT PROVEN: none of the designs below was predicted under this load; {failed}the first alone takes about {first} s. \
+             Ask for it with `--prove`, which offers none that fails"
+        );
+        sentence(text, "", &words);
+        text.push_str("\n");
     }
 
     fn write_need(&self, text: &mut Lines) {
@@ -255,6 +280,34 @@ impl Plan {
         )
     }
 
+    /// Designs that failed their proofs: the first for each reason.
+    fn write_failures(&self, text: &mut Lines) {
+        let mut reasons: Vec<(&Unproven, usize)> = Vec::new();
+        for failed in &self.unproven {
+            let mut known = reasons.iter_mut();
+            match known.find(|(first, _)| first.failure.is_like(&failed.failure)) {
+                Some((_, count)) => *count += 1,
+                None => reasons.push((failed, 1)),
+            }
+        }
+        for (first, count) in reasons.iter().take(MOST_FAILURES) {
+            let others = match count {
+                1 => String::new(),
+                more => format!("; {} more fail so", more - 1),
+            };
+            let Unproven { title, failure } = first;
+            let words =
+                format!("not offered, though its limits suffice: {title}: {failure}{others}");
+            text.push_str("\n");
+            sentence(text, "", &words);
+        }
+        let more = reasons.iter().skip(MOST_FAILURES).map(|(_, count)| count);
+        let more: usize = more.sum();
+        if more > 0 {
+            let _ = writeln!(text, "  and {more} more, for other reasons");
+        }
+    }
+
     fn write_rest(&self, text: &mut Lines) {
         if self.offers.is_empty() {
             self.write_nothing(text);
@@ -270,18 +323,7 @@ impl Plan {
             text.push_str("\n");
             sentence(text, "", &words);
         }
-        for failure in self.unproven.iter().take(MOST_FAILURES) {
-            text.push_str("\n");
-            sentence(
-                text,
-                "",
-                &format!("not offered, though its limits suffice: {failure}"),
-            );
-        }
-        if self.unproven.len() > MOST_FAILURES {
-            let more = self.unproven.len() - MOST_FAILURES;
-            let _ = writeln!(text, "  and {more} more");
-        }
+        self.write_failures(text);
         if self.untried > 0 {
             let words = format!(
                 "{} more with as little headroom are not offered, since predicting them takes too long: `--prove` tries them",

@@ -7,7 +7,7 @@ use fathom_units::{Bytes, Nanos, Percent};
 
 use crate::candidate::{Candidate, Storage};
 use crate::design::{host, mounts, quoted, size};
-use crate::limits;
+use crate::limits::{self, Terms};
 use crate::need::{Load, Need, VolumeNeed};
 
 /// Largest file of a workload; what is not known to fit half a volume is smaller.
@@ -95,15 +95,25 @@ impl Drive {
         }
     }
 
-    /// Parts of I/Os that predicting a need so takes.
+    /// I/Os that predicting a need so takes; of stripes their parts. It is what proofs are rationed by.
     pub fn operations(&self, need: &Need, candidate: &Candidate) -> u64 {
+        self.counted(need, candidate, |load| load.iops.get())
+    }
+
+    /// The same with every call over NFS counted, of which a large I/O has several: how long a prediction takes.
+    pub fn calls(&self, need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> u64 {
+        self.counted(need, candidate, |load| limits::calls(load, terms))
+    }
+
+    fn counted(&self, need: &Need, candidate: &Candidate, of_nfs: impl Fn(&Load) -> u64) -> u64 {
         let volumes = need.volumes.iter().zip(&candidate.volumes);
         let a_second = volumes.map(|(volume, storage)| {
             let parts = |load: &Load| match storage {
                 Storage::Disks(disks) => {
                     limits::parts(load.iops.get(), load.size, disks.count, disks.stripe_unit)
                 }
-                Storage::Nfs(_) | Storage::Smb(_) => load.iops.get(),
+                Storage::Nfs(_) => of_nfs(load),
+                Storage::Smb(_) => load.iops.get(),
             };
             let loads = volume.loads.iter().map(parts);
             loads.fold(0_u64, u64::saturating_add)

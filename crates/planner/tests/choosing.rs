@@ -28,6 +28,39 @@ fn prices(items: &[(&str, &str, f64)]) -> Prices {
     Prices::read(&text, "prices.toml").expect("a price list")
 }
 
+/// What is searched for one offer of these families, and nothing else.
+fn one_of(families: &[Family], only: &[&str]) -> Request {
+    Request {
+        families: families.to_vec(),
+        only: only.iter().map(|name| (*name).to_owned()).collect(),
+        offers: 1,
+        ..Request::default()
+    }
+}
+
+/// The same on machines of the DSv2 series, with a premium disk.
+fn of_dsv2(only: &str) -> Request {
+    Request {
+        series: vec!["DSv2".to_owned()],
+        ..one_of(&[Family::Premium], &[only])
+    }
+}
+
+/// One offer of what is searched unless something is said, without proofs.
+fn unproven() -> Request {
+    Request {
+        prove: Prove::Never,
+        offers: 1,
+        ..Request::default()
+    }
+}
+
+/// Plans with one volume and one period.
+#[track_caller]
+fn planned_for(figures: &str, request: &Request) -> Plan {
+    planned(&profile(&[("peak", figures)]), request, None)
+}
+
 #[track_caller]
 fn planned(profile: &Profile, request: &Request, prices: Option<Prices>) -> Plan {
     plan(profile, request, prices, Catalog::builtin()).expect("a plan")
@@ -48,12 +81,7 @@ fn several_disks_are_cheaper_than_one_where_each_includes_some_io() {
         ("premium-v2", "per = \"IOPS\"\nabove = 3000", 0.005),
         ("premium-v2", "per = \"MB/s\"\nabove = 125", 0.04),
     ]);
-    let request = Request {
-        families: vec![Family::V2],
-        offers: 1,
-        ..Request::default()
-    };
-    let plan = planned(&need, &request, Some(list));
+    let plan = planned(&need, &one_of(&[Family::V2], &[]), Some(list));
     let offer = &plan.offers[0];
     let disks = offer.candidate.volumes[0].disks().expect("disks");
     assert_eq!(disks.count, 4, "{plan}");
@@ -143,15 +171,7 @@ fn several_small_machines_may_cost_less_than_a_large_one() {
 /// Of I/Os of 40 KiB on stripe units of 64 KiB every second lies on two disks.
 #[test]
 fn ios_that_cross_stripe_units_are_counted_at_both_disks() {
-    let need = profile(&[("peak", "iops = 3_400\nsize = \"40KiB\"")]);
-    let request = Request {
-        series: vec!["DSv2".to_owned()],
-        families: vec![Family::Premium],
-        only: vec!["P10".to_owned()],
-        offers: 1,
-        ..Request::default()
-    };
-    let plan = planned(&need, &request, None);
+    let plan = planned_for("iops = 3_400\nsize = \"40KiB\"", &of_dsv2("P10"));
     let text = unwrapped(&plan);
     assert!(plan.unproven.is_empty(), "{text}");
     let title = plan.offers[0].title();
@@ -163,15 +183,13 @@ fn ios_that_cross_stripe_units_are_counted_at_both_disks() {
 #[test]
 fn the_credits_of_a_proof_are_told() {
     let request = |burst: Option<Nanos>, only: &str| Request {
-        series: vec!["DSv2".to_owned()],
-        families: vec![Family::Premium],
-        only: vec![only.to_owned()],
         burst,
-        offers: 1,
-        ..Request::default()
+        ..of_dsv2(only)
     };
-    let need = profile(&[("peak", "iops = 480\nsize = \"8KiB\"")]);
-    let text = |request: &Request| unwrapped(&planned(&need, request, None));
+    let text = |request: &Request| {
+        let plan = planned_for("iops = 480\nsize = \"8KiB\"", request);
+        unwrapped(&plan)
+    };
     let without = text(&request(None, "P4"));
     assert!(
         without.contains("predicted without credits; the design file starts with full buckets"),
@@ -179,7 +197,8 @@ fn the_credits_of_a_proof_are_told() {
     );
     let with = text(&request(Some(Nanos::from_secs(1800)), "P4"));
     assert!(
-        with.contains("of full buckets, for as much of its 30"),
+        // Five seconds of 1,800, in hundredths of a percent rounded up.
+        with.contains("predicted on 0.28 % of full buckets, for as much of its 30"),
         "{with}"
     );
     // A P30 has no credits.
@@ -192,12 +211,8 @@ fn credits_are_told_when_they_are_back() {
     #[track_caller]
     fn check(periods: &[(&str, &str)], says: &str) {
         let request = Request {
-            series: vec!["DSv2".to_owned()],
-            families: vec![Family::Premium],
-            only: vec!["P4".to_owned()],
             burst: Some(Nanos::from_secs(1800)),
-            offers: 1,
-            ..Request::default()
+            ..of_dsv2("P4")
         };
         let profile = profile(periods);
         let text = unwrapped(&planned(&profile, &request, None));
@@ -224,12 +239,7 @@ fn credits_are_told_when_they_are_back() {
 /// Seconds that the proof and the workload for the real thing measure.
 #[track_caller]
 fn check_measure(figures: &str, proof: u64, real: u64) {
-    let request = Request {
-        prove: Prove::Never,
-        offers: 1,
-        ..Request::default()
-    };
-    let plan = planned(&profile(&[("peak", figures)]), &request, None);
+    let plan = planned_for(figures, &unproven());
     let offer = &plan.offers[0];
     let measures = |text: &str, seconds: u64| {
         let line = format!("measure = \"{}ms\"", seconds * 1000);
@@ -251,6 +261,23 @@ fn a_rare_direction_is_measured_until_its_percentiles_mean_something() {
     check_measure("iops = 20_000\nsize = \"8KiB\"\nreads = \"0.1%\"", 25, 60);
 }
 
+/// A file of the workload takes half of all columns.
+#[test]
+fn files_of_a_workload_are_half_of_a_volume() {
+    let request = Request {
+        prove: Prove::Never,
+        ..one_of(&[Family::Standard], &["E1"])
+    };
+    let plan = planned_for("iops = 900\nsize = \"8KiB\"", &request);
+    let offer = &plan.offers[0];
+    assert_eq!(offer.candidate.volumes[0].count(), 2, "{plan}");
+    assert!(
+        offer.workload.contains("size = \"4GiB\""),
+        "{}",
+        offer.workload
+    );
+}
+
 /// Each kind of data says why its disks are cached or not; where nobody knows what is read, that it is not known.
 #[test]
 fn caching_says_why() {
@@ -268,13 +295,8 @@ fn caching_says_why() {
             "caching none: it is mostly written, and a cache serves reads",
         ),
     ] {
-        let need = profile(&[("peak", &format!("{figures}\nsize = \"8KiB\""))]);
-        let request = Request {
-            families: vec![Family::Premium],
-            offers: 1,
-            ..Request::default()
-        };
-        let text = unwrapped(&planned(&need, &request, None));
+        let figures = format!("{figures}\nsize = \"8KiB\"");
+        let text = unwrapped(&planned_for(&figures, &one_of(&[Family::Premium], &[])));
         assert!(text.contains(why), "no `{why}` in\n{text}");
     }
 }
@@ -285,12 +307,7 @@ fn a_volume_named_as_a_drive_has_one_colon() {
     for family in [Family::Premium, Family::Nfs, Family::Smb] {
         let mut need = profile(&[("peak", "iops = 2000\nsize = \"8KiB\"\nlatency = \"5ms\"")]);
         need.volumes[0].name = "1 D:".to_owned();
-        let request = Request {
-            families: vec![family],
-            offers: 1,
-            ..Request::default()
-        };
-        let text = unwrapped(&planned(&need, &request, None));
+        let text = unwrapped(&planned(&need, &one_of(&[family], &[]), None));
         assert!(text.contains(" 1 D: "), "{text}");
         assert!(!text.contains("::"), "{text}");
         assert!(
@@ -304,11 +321,7 @@ fn a_volume_named_as_a_drive_has_one_colon() {
 #[test]
 fn a_capacity_is_assumed_only_where_none_is_known() {
     let figures = "iops = 400\nsize = \"8KiB\"\nreads = \"50%\"";
-    let request = Request {
-        prove: Prove::Never,
-        offers: 1,
-        ..Request::default()
-    };
+    let request = unproven();
     let assumed = "assumed: `data`: no capacity is known, so none is asked for";
     let mut need = profile(&[("peak", figures)]);
     let text = unwrapped(&planned(&need, &request, None));
@@ -325,9 +338,8 @@ fn an_offer_has_its_number_and_what_is_provisioned() {
     let first = |family: Family| {
         let request = Request {
             families: vec![family],
-            prove: Prove::Never,
             offers: 2,
-            ..Request::default()
+            ..unproven()
         };
         let text = unwrapped(&planned(&need, &request, None));
         let offers = text.split(" 1. Standard_").nth(1).expect("a first offer");
@@ -340,4 +352,30 @@ fn an_offer_has_its_number_and_what_is_provisioned() {
     assert!(!disks.contains(over), "{disks}");
     let volumes = first(Family::Nfs);
     assert!(volumes.contains(over), "{volumes}");
+}
+
+/// A product of a family that is not searched cannot be offered.
+#[test]
+fn a_product_is_of_a_family() {
+    let all = [
+        ("P30", Family::Premium),
+        ("E10", Family::Standard),
+        ("S10", Family::Standard),
+        ("premium-v2", Family::V2),
+        ("ultra", Family::Ultra),
+        ("nfs-premium", Family::Nfs),
+        ("ssd-v2", Family::Smb),
+        ("hdd-payg", Family::Smb),
+    ];
+    let catalog = Catalog::builtin();
+    for (name, family) in all {
+        let with = |families: &[Family]| one_of(families, &[name]);
+        assert_eq!(with(&[family]).left_out_product(catalog), None, "{name}");
+        let others = Family::ALL.into_iter().filter(|other| *other != family);
+        let others: Vec<_> = others.collect();
+        let left_out = with(&others);
+        assert_eq!(left_out.left_out_product(catalog), Some((name, family)));
+    }
+    let none = one_of(&[Family::Nfs], &[]);
+    assert_eq!(none.left_out_product(catalog), None);
 }

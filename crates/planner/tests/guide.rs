@@ -334,6 +334,13 @@ fn channels_and_shares_are_added_where_one_is_not_enough() {
     };
     // One channel reads 20,000 a second, k channels (1 + 2k) ÷ 3 of that.
     assert_eq!((shares.count, shares.channels, shares.files), (1, 4, 7));
+    // A file would do, which several channels are not used for by a single thread.
+    let few = "iops = 1500\nsize = \"512KiB\"\nreads = \"0%\"";
+    let plan = planned(&volume("data", "data", few), &network("ssd-v2"), None);
+    let Storage::Smb(shares) = &plan.offers[0].candidate.volumes[0] else {
+        panic!("{plan}")
+    };
+    assert_eq!((shares.channels, shares.files), (3, 2), "{plan}");
     let need = volume(
         "data",
         "data",
@@ -473,12 +480,11 @@ fn a_volume_of_50_gib_pays_for_a_pool_of_a_tebibyte() {
 #[test]
 fn disks_burst_on_demand_only_where_asked_for_and_paid_for() {
     // P30: 5,000 IOPS and 200 MB/s; on demand 30,000 and 1,000 for as long as it is paid for.
-    let need = volume(
-        "data",
-        "data",
-        "iops = 24000\nsize = \"8KiB\"\nreads = \"50%\"",
-    );
-    let of = |on_demand, paid: bool| {
+    let load = |iops: u32| {
+        let figures = format!("iops = {iops}\nsize = \"8KiB\"\nreads = \"50%\"");
+        volume("data", "data", &figures)
+    };
+    let with = |iops: u32, on_demand, paid: bool| {
         let mut prices = "currency = \"USD\"\n[[price]]\nitem = \"P30\"\nmonth = 135.17\n\
                           [[price]]\nitem = \"Standard_D64s_v3\"\nmonth = 2000\n"
             .to_owned();
@@ -493,8 +499,9 @@ fn disks_burst_on_demand_only_where_asked_for_and_paid_for() {
             ..Request::default()
         };
         let prices = Prices::read(&prices, "prices.toml").expect("a price list");
-        planned(&need, &request, Some(prices))
+        planned(&load(iops), &request, Some(prices))
     };
+    let of = |on_demand, paid| with(24_000, on_demand, paid);
     let plain = of(false, true);
     assert!(plain.offers[0].candidate.volumes[0].count() >= 5, "{plain}");
     let raised = of(true, true);
@@ -509,6 +516,11 @@ fn disks_burst_on_demand_only_where_asked_for_and_paid_for() {
     // 19,000 transactions a second above the base of 5,000 are 68,400,000 an hour.
     let advice = raised.offers[0].advice.join("\n");
     assert!(advice.contains("68,400,000 transactions"), "{advice}");
+    // Of two disks each does its part, rounded up: 15,001 a second above the base.
+    let two = with(40_001, true, true);
+    assert_eq!(two.offers[0].candidate.volumes[0].count(), 2, "{two}");
+    let advice = two.offers[0].advice.join("\n");
+    assert!(advice.contains("108,007,200 transactions"), "{advice}");
     // A price list that does not say what it costs offers none.
     assert_eq!(titles(&of(true, false)), titles(&plain));
 }

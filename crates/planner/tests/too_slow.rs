@@ -33,7 +33,7 @@ fn check_refused(goal: &str, size: &str, families: &[Family], says: &[&str]) {
     let plan = planned(&goal, &figures, families, Prove::Soon);
     let text = unwrapped(&plan);
     assert!(plan.offers.is_empty(), "{text}");
-    assert_eq!(plan.unproven, Vec::<String>::new(), "{text}");
+    assert!(plan.unproven.is_empty(), "{text}");
     for words in says {
         assert!(text.contains(words), "no `{words}` in\n{text}");
     }
@@ -66,6 +66,27 @@ fn a_plan_says_what_can_be_done_about_a_goal() {
     // Of all storage there is, the fastest is named, and none that was not searched.
     let fewer = "ask for smaller I/Os or fewer tried with";
     check_refused("300us", "8KiB", &Family::ALL, &[fewer]);
+}
+
+/// Whichever machine comes first, one that takes premium disks or one that does not.
+#[test]
+fn the_storage_that_misses_a_goal_least_is_named() {
+    #[track_caller]
+    fn check(series: [&str; 2]) {
+        let text = "name = \"a\"\n[[volume]]\nname = \"data\"\nlatency_goal = \"2ms\"\n[[volume.period]]\n\
+                    name = \"peak\"\niops = 400\nsize = \"8KiB\"\nreads = \"50%\"\n";
+        let (profile, _) = Profile::read(text, "a.profile.toml").expect("a profile");
+        let request = Request {
+            series: series.map(str::to_owned).to_vec(),
+            families: vec![Family::Premium, Family::Standard],
+            ..Request::default()
+        };
+        let plan = plan(&profile, &request, None, Catalog::builtin()).expect("a plan");
+        let slow = plan.ruled_out.slow.as_ref().map(|(_, slow)| &*slow.item);
+        assert_eq!(slow, Some("P1"), "{plan}");
+    }
+    check(["F", "Fs"]);
+    check(["GS", "G"]);
 }
 
 /// Two calls of 256 KiB at the 250 MiB/s of a volume take longer than the goal, whatever the machine: its limits are not
