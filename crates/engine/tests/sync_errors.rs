@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command};
 
-use common::{Mounted, command, job, workload};
+use common::{LoopDevice, Mounted, job, workload};
 use fathom_engine::{RunOptions, RunOutcome, StopFlag, run};
 use fathom_rawio::{Clock, sleep_until};
 use fathom_record::{FailedOperation, Ignore};
@@ -17,15 +17,6 @@ use fathom_workload::{Backend, BlockSizes, Caching, ExistingFiles, Job, Mix};
 
 /// How long a server may take to begin: far longer than any does.
 const BEGIN_MOST: Nanos = Nanos::from_secs(60);
-
-/// A loop device, detached when it is dropped.
-struct Attached(String);
-
-impl Drop for Attached {
-    fn drop(&mut self) {
-        command(&format!("losetup --detach {}", self.0));
-    }
-}
 
 struct Server(Child);
 
@@ -73,16 +64,12 @@ fn check(job: Job, name: &str) -> RunOutcome {
 #[test]
 fn a_device_that_loses_what_it_took_has_failed() {
     let memory = Mounted::new("-t tmpfs -o size=2m none");
-    let image = memory.directory.path().join("image");
-    let file = std::fs::File::create(&image).unwrap();
-    file.set_len(16 << 20).unwrap();
-    let found = command(&format!("losetup --find --show {}", image.display()));
-    let device = Attached(found.trim().to_owned());
-    let mut buffered = writer(&device.0);
+    let device = LoopDevice::new_in(memory.directory.path(), Bytes::mib(16));
+    let mut buffered = writer(&device.path);
     buffered.caching = Caching::Buffered;
     buffered.backend = Backend::Sync;
     buffered.sync.at_end = true;
-    check(buffered, device.0.trim_start_matches("/dev/"));
+    check(buffered, device.name());
 }
 
 #[test]

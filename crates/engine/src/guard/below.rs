@@ -1,6 +1,6 @@
 //! What is below the files of a run, looked for once for those that lie side by side.
 //!
-//! The kernel is asked for its mounts and devices: 0.1 ms a file, and a job may have ten thousand.
+//! The kernel is asked for its mounts and devices: 0.2 ms a file, and a job may have ten thousand.
 
 use std::collections::HashMap;
 use std::fs;

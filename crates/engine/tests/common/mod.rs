@@ -180,7 +180,13 @@ pub struct LoopDevice {
 impl LoopDevice {
     #[track_caller]
     pub fn new(size: Bytes) -> Self {
-        let image = tempfile::NamedTempFile::new().unwrap();
+        Self::new_in(&std::env::temp_dir(), size)
+    }
+
+    /// Its file is in `directory`.
+    #[track_caller]
+    pub fn new_in(directory: &Path, size: Bytes) -> Self {
+        let image = tempfile::NamedTempFile::new_in(directory).unwrap();
         image.as_file().set_len(size.get()).unwrap();
         let place = image.path().display();
         let path = command(&format!("losetup --find --show --partscan {place}"));
