@@ -5,6 +5,7 @@ use std::str::FromStr;
 use fathom_diagnostics::Diagnostics;
 use fathom_tables::{Complaints, Entry, document};
 use fathom_units::{Bytes, BytesPerSec, Iops, ParseUnitError};
+use toml::de::DeValue;
 
 use crate::{Growth, Level, Levels, Period, PeriodKind, Profile, Role, SECTOR, Volume};
 
@@ -14,6 +15,12 @@ const LARGEST: Bytes = Bytes::mib(1);
 const MOST_VOLUMES: usize = 64;
 /// Most I/Os a second, I/Os outstanding and transactions a second.
 const MOST: u64 = 1_000_000_000;
+/// Most bytes a second: far more than any cloud sells, and with any growth and headroom still a number.
+const MOST_RATE: BytesPerSec = BytesPerSec::new(1_000_000_000_000_000);
+/// Most space, and memory: the same.
+const MOST_SPACE: Bytes = Bytes::new(100 << 50);
+/// Largest I/O: operating systems do none of 2 GiB.
+const LARGEST_IO: Bytes = Bytes::gib(1);
 
 impl Profile {
     /// Reads a profile. `file` names it in complaints.
@@ -107,6 +114,8 @@ fn read_volume(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Vol
     let roles = [Role::Data, Role::Log].map(|role| (role.name(), role));
     let role = entry.word("role", &roles, complaints);
     let capacity = entry.quantity("capacity", complaints);
+    let asked = capacity.as_ref().map(|at| at.value);
+    no_more_than(entry, ("capacity", asked), MOST_SPACE, complaints);
     let latency_goal = quantities(entry, "latency_goal", complaints);
     let none = |level: &Level| latency_goal.at(*level) == Some(fathom_units::Nanos::ZERO);
     if Level::ALL.iter().any(none) {
@@ -179,6 +188,7 @@ fn read_period(entry: &Entry<'_>, complaints: &mut Complaints<'_>) -> Option<Per
         queue_depth: numbers(entry, "queue_depth", complaints),
     };
     whole_sectors(entry, &mut period, complaints);
+    check_most(entry, &period, complaints);
     check_rates(entry, &period, complaints);
     kind.map(|_| period)
 }
@@ -207,6 +217,50 @@ fn whole_sectors(entry: &Entry<'_>, period: &mut Period, complaints: &mut Compla
             "an I/O to a device is of whole sectors of {SECTOR} bytes: `size` is taken up, {raised}"
         );
         complaints.note(&entry.span_of("size"), message);
+    }
+}
+
+/// Complains of what is larger than anything that is planned.
+fn no_more_than<T: PartialOrd + Copy + std::fmt::Display>(
+    entry: &Entry<'_>,
+    (key, value): (&str, Option<T>),
+    most: T,
+    complaints: &mut Complaints<'_>,
+) {
+    if value.is_some_and(|value| value > most) {
+        let message = format!("`{key}` is more than {most}, the most that is planned");
+        let hint = "look at its unit, or plan parts of the application apart";
+        complaints.error(&entry.span_of(key), message, hint);
+    }
+}
+
+/// Rates and sizes of which nothing could be planned, and whose products would be no numbers any more.
+fn check_most(entry: &Entry<'_>, period: &Period, complaints: &mut Complaints<'_>) {
+    let highest = |levels: &Levels<BytesPerSec>| {
+        let all = Level::ALL.into_iter();
+        all.filter_map(|level| levels.at(level)).max()
+    };
+    let rates = [
+        ("throughput", &period.throughput),
+        ("average_throughput", &period.average_throughput),
+        ("peak_throughput", &period.peak_throughput),
+    ];
+    for (key, levels) in rates {
+        no_more_than(entry, (key, highest(levels)), MOST_RATE, complaints);
+    }
+    let largest = Level::ALL.into_iter();
+    let largest = largest.filter_map(|level| period.size.at(level)).max();
+    no_more_than(entry, ("size", largest), LARGEST_IO, complaints);
+    let together = Level::ALL.into_iter().filter_map(|level| {
+        let (iops, size) = (period.iops.at(level)?, period.size.at(level)?);
+        Some(iops.get().saturating_mul(size.get()))
+    });
+    let together = together.max().map(BytesPerSec::new);
+    if together > Some(MOST_RATE) && largest <= Some(LARGEST_IO) {
+        let message =
+            format!("`iops` of that `size` are more than {MOST_RATE}, the most that is planned");
+        let hint = "one of `iops` and `size` has another unit than its figure is meant in";
+        complaints.error(&entry.span_of("size"), message, hint);
     }
 }
 
@@ -288,7 +342,14 @@ where
 }
 
 fn numbers(entry: &Entry<'_>, key: &str, complaints: &mut Complaints<'_>) -> Levels<u64> {
-    levels(entry, key, complaints, |entry, key, complaints| {
-        entry.number(key, 0..=MOST, complaints).map(|at| at.value)
+    levels(entry, key, complaints, |entry, level, complaints| {
+        // Half of the time there may be no I/O at all. That the highest rate is 0 has a complaint of its own.
+        let is_highest = level == key || level == Level::P99.name();
+        let is_zero = entry.table.get(level).is_some_and(
+            |value| matches!(value.get_ref(), DeValue::Integer(number) if number.as_str() == "0"),
+        );
+        let least = u64::from(key == "iops" && is_highest && !is_zero);
+        let number = entry.number(level, least..=MOST, complaints);
+        number.map(|at| at.value)
     })
 }

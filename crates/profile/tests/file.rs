@@ -96,7 +96,8 @@ fn period(kind: PeriodKind) -> impl Strategy<Value = Period> {
         rising(count().prop_map(Iops::new)),
         levels(percent()),
         levels(percent()),
-        levels((1u64..1 << 31).prop_map(|sectors| Bytes::new(sectors * 512))),
+        // A thousand million of the largest a second are just below the most bytes a second that are planned.
+        levels((1u64..=1950).prop_map(|sectors| Bytes::new(sectors * 512))),
         rates(),
         (rates(), rates()),
         (times(), times(), times()),
@@ -283,4 +284,53 @@ fn a_mean_size_becomes_whole_sectors() {
     // Few and small I/Os: whole numbers of them hide how few.
     let (said, read) = said_of("iops = 1\nthroughput = \"100B/s\"");
     assert!(read.is_some() && said.is_empty(), "{said}");
+}
+
+#[test]
+fn what_is_larger_than_anything_that_is_planned_is_refused() {
+    #[track_caller]
+    fn check(volume: &str, figures: &str, says: &str) {
+        let text = format!(
+            "name = \"a\"\n[[volume]]\nname = \"d\"\n{volume}\n[[volume.period]]\nname = \"peak\"\n{figures}\n"
+        );
+        let said = Profile::read(&text, "x.profile.toml").err();
+        let said = said.map_or_else(String::new, |found| found.to_string());
+        if says.is_empty() {
+            assert_eq!(said, "", "{figures}");
+        } else {
+            assert!(said.contains(says), "`{says}` is not in {said}");
+        }
+    }
+    // A rate that is nothing at its highest is refused, so that the range begins with 1; half of the time may be idle.
+    let range = "`iops` must be a whole number from 1 to 1000000000";
+    check("", "iops = 100_000_000_000", range);
+    check("", "iops = 1_000_000_000\nsize = \"512B\"", "");
+    let of_p99 = "`p99` must be a whole number from 1 to 1000000000";
+    check("", "iops = { p50 = 0, p99 = 100_000_000_000 }", of_p99);
+    let of_p50 = "`p50` must be a whole number from 0 to 1000000000";
+    check("", "iops = { p50 = 100_000_000_000 }", of_p50);
+    check("", "iops = { p50 = 0, p99 = 5 }", "");
+    let depth = "iops = 5\nqueue_depth = 0";
+    check("", depth, "");
+    let rate = "`throughput` is more than 1,000,000,000 MB/s, the most that is planned";
+    check("", "throughput = \"1000001GB/s\"", rate);
+    check("", "throughput = \"1000000GB/s\"", "");
+    let average = "iops = 5\naverage_throughput = { p99 = \"1000001GB/s\" }";
+    check("", average, "`average_throughput` is more than");
+    let peak = "iops = 5\npeak_throughput = \"1000001GB/s\"";
+    check("", peak, "`peak_throughput` is more than");
+    check(
+        "",
+        "iops = 5\nsize = \"1025MiB\"",
+        "`size` is more than 1 GiB",
+    );
+    check("", "iops = 5\nsize = \"1GiB\"", "");
+    let both = "iops = 1_000_000_000\nsize = \"1MiB\"";
+    check("", both, "`iops` of that `size` are more than");
+    check(
+        "capacity = \"101PiB\"",
+        "iops = 5",
+        "`capacity` is more than 100 PiB",
+    );
+    check("capacity = \"100PiB\"", "iops = 5", "");
 }
