@@ -12,6 +12,7 @@ mod combine;
 mod cost;
 mod design;
 mod goal;
+mod drive;
 mod grow;
 mod limits;
 mod line;

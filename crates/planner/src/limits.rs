@@ -123,6 +123,11 @@ impl Figure {
         self.need <= self.have
     }
 
+    /// How many times the need it gives; `None` where no page prints a limit, or nothing is asked of it.
+    pub fn headroom(&self) -> Option<f64> {
+        (self.need > 0 && self.have != u64::MAX).then(|| self.have as f64 / self.need as f64)
+    }
+
     pub(crate) fn owned(self, owner: String) -> Line {
         Line {
             owner,

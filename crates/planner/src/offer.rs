@@ -7,12 +7,13 @@ use fathom_units::{Nanos, Percent};
 use crate::advice;
 use crate::candidate::Candidate;
 use crate::design::{self, Spend};
+use crate::drive::Drive;
 use crate::limits::{self, Terms};
 use crate::line::{Line, Unit};
 use crate::need::Need;
 use crate::proof::{self, Proof};
 use crate::rounds::Headroom;
-use crate::workload::{self, Drive};
+use crate::workload;
 use crate::{Cost, PlanError, Prove, Request};
 
 /// Operations a second that a prediction is taken to go through, on one core: the least of what was measured.
@@ -134,9 +135,7 @@ impl Offer {
         (budget, catalog): (&mut Budget<'_>, &'static Catalog),
     ) -> Result<Self, PlanError> {
         let lines = limits::lines(need, &candidate, terms);
-        let rates = lines.iter().filter(|line| line.unit.is_rate());
-        let headroom = rates.filter_map(Line::headroom);
-        let drive = Drive::of(need, &candidate, headroom.fold(f64::INFINITY, f64::min));
+        let drive = Drive::of(need, &candidate, terms);
         let periods: Vec<_> = need.periods().collect();
         let operations = drive.operations(need, &candidate);
         let mut credits = if design::has_credits(&candidate) {
@@ -225,7 +224,8 @@ fn prove(
     };
     // Credits of a design are given in hundredths of a percent.
     let point = (peak.get() / 10_000).max(1);
-    let points = CREDITS_FOR.get().max(drive.lasts().get()).div_ceil(point);
+    let points = CREDITS_FOR.get().max(drive.lasts(PeriodKind::Peak).get());
+    let points = points.div_ceil(point);
     let points = u32::try_from(points.min(10_000)).unwrap_or(10_000);
     let share = Percent::from_basis_points(points).unwrap_or(Percent::ALL);
     let drive = drive.lasting(Nanos::new(point * u64::from(points)));

@@ -2,181 +2,19 @@
 
 use std::fmt::Write as _;
 
-use fathom_profile::{Level, PeriodKind};
-use fathom_units::{Bytes, Nanos, Percent};
+use fathom_profile::PeriodKind;
+use fathom_units::{Bytes, Percent};
 
 use crate::candidate::{Candidate, Storage};
 use crate::design::{host, mounts, quoted, size};
-use crate::limits::{self, Terms};
+use crate::drive::Drive;
 use crate::need::{Load, Need, VolumeNeed};
 
 /// Largest file of a workload; what is not known to fit half a volume is smaller.
 const FILE: Bytes = Bytes::gib(16);
 
-/// Headroom below which a design is driven for longer.
-const TIGHT: f64 = 1.02;
 /// Most I/Os outstanding of one job.
 const MOST_OUTSTANDING: u64 = 8192;
-
-/// Shortest measurement of a prediction.
-const SECONDS: u64 = 4;
-/// Shortest measurement of the real thing.
-const REAL_SECONDS: u64 = 60;
-/// Longest measurement that is made longer for the percentiles of a rare direction.
-const MOST_SECONDS: u64 = 300;
-/// I/Os a period that a prediction takes at most for that: more would leave other designs without their proofs.
-const MOST_IOS: u64 = 500_000;
-
-/// How a design is driven.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Drive {
-    warmup: Nanos,
-    measure: Nanos,
-    tight: bool,
-    /// For the real thing: a job for each file, and offsets that every peer can draw.
-    real: bool,
-}
-
-impl Drive {
-    /// How the real thing is driven by each of `machines`.
-    pub fn real(need: &Need, machines: u32) -> Self {
-        let seconds = seconds_for_percentiles(need, machines).clamp(REAL_SECONDS, MOST_SECONDS);
-        Self {
-            warmup: Nanos::from_secs(10),
-            measure: Nanos::from_secs(seconds),
-            tight: false,
-            real: true,
-        }
-    }
-
-    /// `headroom` is the least of the design's limits, as a multiple of the need. Random I/O fills the disks of a stripe
-    /// unevenly: I/Os gather at one disk while another waits. How far the rate falls short shrinks with the square root of
-    /// the I/Os of a disk, so that a stripe whose headroom is less than that is driven for longer and deeper.
-    pub fn of(need: &Need, candidate: &Candidate, headroom: f64) -> Self {
-        let seconds = seconds_for_percentiles(need, 1);
-        let seconds = seconds
-            .min(seconds_of_ios(need))
-            .clamp(SECONDS, MOST_SECONDS);
-        let is_tight = |volume: &VolumeNeed, storage: &Storage| {
-            let Some(disks) = storage.disks().filter(|disks| disks.count > 1) else {
-                return false;
-            };
-            let rates = volume.loads.iter().map(|load| {
-                limits::parts(load.iops.get(), load.size, disks.count, disks.stripe_unit)
-            });
-            let each = u64::from(disks.count) * u64::from(candidate.machines);
-            let ios = rates.max().unwrap_or(0).saturating_mul(seconds) / each;
-            // Three standard deviations of a disk's share.
-            headroom < TIGHT.max(1.0 + 3.0 / (ios.max(1) as f64).sqrt())
-        };
-        let volumes = need.volumes.iter().zip(&candidate.volumes);
-        let tight = volumes
-            .into_iter()
-            .any(|(volume, storage)| is_tight(volume, storage));
-        Self {
-            warmup: Nanos::from_secs(1),
-            measure: Nanos::from_secs(if tight { seconds.max(60) } else { seconds }),
-            tight,
-            real: false,
-        }
-    }
-
-    /// As long as warm-up and measurement take together.
-    pub fn lasts(&self) -> Nanos {
-        self.warmup.saturating_add(self.measure)
-    }
-
-    /// The same, but for so long in all.
-    #[must_use]
-    pub fn lasting(self, all: Nanos) -> Self {
-        Self {
-            measure: all.saturating_sub(self.warmup),
-            ..self
-        }
-    }
-
-    /// I/Os that predicting a need so takes; of stripes their parts. It is what proofs are rationed by.
-    pub fn operations(&self, need: &Need, candidate: &Candidate) -> u64 {
-        self.counted(need, candidate, |load| load.iops.get())
-    }
-
-    /// The same with every call over NFS counted, of which a large I/O has several: how long a prediction takes.
-    pub fn calls(&self, need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> u64 {
-        self.counted(need, candidate, |load| limits::calls(load, terms))
-    }
-
-    fn counted(&self, need: &Need, candidate: &Candidate, of_nfs: impl Fn(&Load) -> u64) -> u64 {
-        let volumes = need.volumes.iter().zip(&candidate.volumes);
-        let a_second = volumes.map(|(volume, storage)| {
-            let parts = |load: &Load| match storage {
-                Storage::Disks(disks) => {
-                    limits::parts(load.iops.get(), load.size, disks.count, disks.stripe_unit)
-                }
-                Storage::Nfs(_) => of_nfs(load),
-                Storage::Smb(_) => load.iops.get(),
-            };
-            let loads = volume.loads.iter().map(parts);
-            loads.fold(0_u64, u64::saturating_add)
-        });
-        let a_second = a_second.fold(0_u64, u64::saturating_add);
-        a_second.saturating_mul(self.lasts().get().div_ceil(1_000_000_000))
-    }
-}
-
-/// Seconds until the rarest direction of each period has I/Os enough for the percentiles that are read of it: p99 of all
-/// volumes together, as every record has it, and the goals of each. A percentile of fewer is chance, and so is a proof by it.
-/// Of these I/Os each of `machines` does its part.
-fn seconds_for_percentiles(need: &Need, machines: u32) -> u64 {
-    let seconds = need.periods().flat_map(|period| {
-        let loads = need.volumes.iter().filter_map(move |volume| {
-            let (reads, writes) = hourly(volume.load(period)?);
-            Some((volume, [reads, writes]))
-        });
-        let all = loads.clone().fold([0_u64; 2], |sums, (_, rates)| {
-            [0, 1].map(|way| sums[way].saturating_add(rates[way]))
-        });
-        let of_goals = loads.flat_map(|(volume, rates)| {
-            let levels = volume.goal.iter().map(|(level, _)| *level);
-            levels.flat_map(move |level| rates.map(|rate| (level, rate)))
-        });
-        let of_all = all.map(|rate| (Level::P99, rate));
-        of_all.into_iter().chain(of_goals).collect::<Vec<_>>()
-    });
-    let seconds = seconds.filter(|(_, rate)| *rate > 0);
-    let seconds = seconds.map(|(level, rate)| {
-        let each = (rate / u64::from(machines.max(1))).max(1);
-        (samples(level) * 3600).div_ceil(each)
-    });
-    seconds.max().unwrap_or(0)
-}
-
-/// Reads and writes of an hour.
-fn hourly(load: &Load) -> (u64, u64) {
-    let reads = u64::from(load.reads.unwrap_or_default().basis_points());
-    let of = |points: u64| {
-        let ios = u128::from(load.iops.get()) * u128::from(points) * 3600 / 10_000;
-        u64::try_from(ios).unwrap_or(u64::MAX)
-    };
-    (of(reads), of(10_000 - reads))
-}
-
-/// I/Os of which ten are beyond the percentile, and a tenth more: arrivals are random.
-const fn samples(level: Level) -> u64 {
-    match level {
-        Level::P50 => 22,
-        Level::P90 => 110,
-        Level::P99 => 1100,
-    }
-}
-
-/// Seconds in which the busiest period does as many I/Os as a prediction may take.
-fn seconds_of_ios(need: &Need) -> u64 {
-    let rates = need.periods().map(|period| {
-        let loads = need.volumes.iter().filter_map(|volume| volume.load(period));
-        loads.fold(0_u64, |sum, load| sum.saturating_add(load.iops.get()))
-    });
-    MOST_IOS / rates.max().unwrap_or(0).max(1)
-}
 
 /// One stage for each of `periods`; in it open loops, so that a design that is too slow cannot slow the application's
 /// demand down. `machine`: the jobs of one machine alone, without its name.
@@ -193,7 +31,7 @@ pub fn text(
             "[[stage]]\nname = \"{}\"\nwarmup = \"{}ms\"\nmeasure = \"{}ms\"\n\n",
             period.name(),
             drive.warmup.get() / 1_000_000,
-            drive.measure.get() / 1_000_000,
+            drive.of_period(*period).measure.get() / 1_000_000,
         );
         for (volume, storage) in need.volumes.iter().zip(&candidate.volumes) {
             let Some(load) = volume.load(*period) else {
@@ -205,7 +43,11 @@ pub fn text(
                     (Some(_), _) | (None, 1) => String::new(),
                     (None, _) => format!("host = {}\n", quoted(&job.host)),
                 };
-                let split = if drive.real { job.by_file() } else { vec![job] };
+                let split = if drive.is_real {
+                    job.by_file()
+                } else {
+                    vec![job]
+                };
                 for job in split {
                     job.write(&mut text, &host, load, drive);
                 }
@@ -318,7 +160,7 @@ impl PlannedJob {
             [one] => format!("target = {one}"),
             several => format!("targets = [{}]", several.join(", ")),
         };
-        let depth = if drive.tight {
+        let depth = if drive.of_period(load.period).is_tight {
             MOST_OUTSTANDING
         } else {
             (self.rate / 20).clamp(64, MOST_OUTSTANDING)
@@ -329,7 +171,7 @@ impl PlannedJob {
             "[[stage.job]]\nname = {}\n{host}{targets}\n{}\
              block = {}\narrival = {{ rate = \"{}/s\" }}\ndepth = {depth}\n\n",
             quoted(&self.name),
-            shares(load, drive.real),
+            shares(load, drive.is_real),
             size(load.size),
             self.rate,
         );

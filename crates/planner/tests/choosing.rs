@@ -261,6 +261,37 @@ fn a_rare_direction_is_measured_until_its_percentiles_mean_something() {
     check_measure("iops = 20_000\nsize = \"8KiB\"\nreads = \"0.1%\"", 25, 60);
 }
 
+/// Each period is predicted for as long as its own I/O asks for: a few I/Os of one do not make that of a busier one longer, but
+/// up to 50,000 I/Os.
+/// Only a stripe's own disks make its I/O gather unevenly, and only in the period that leaves them no headroom.
+#[test]
+fn each_period_is_predicted_for_as_long_as_it_needs() {
+    #[track_caller]
+    fn check(periods: &[(&str, &str)], request: &Request, expected: &[u64]) {
+        let plan = planned(&profile(periods), request, None);
+        let workload = &plan.offers[0].workload;
+        let measures = workload.lines().filter_map(|line| {
+            let ms = line.strip_prefix("measure = \"")?.strip_suffix("ms\"")?;
+            Some(ms.parse::<u64>().expect("a length") / 1000)
+        });
+        assert_eq!(measures.collect::<Vec<_>>(), expected, "{plan}");
+    }
+    let busy = ("peak", "iops = 11_000\nsize = \"8KiB\"\nreads = \"50%\"");
+    // 20 reads and 20 writes a second: 1,100 of each in 55 s.
+    let rare = ("off-hours", "iops = 40\nsize = \"8KiB\"\nreads = \"50%\"");
+    let of = |family, product| Request {
+        prove: Prove::Never,
+        ..one_of(&[family], &[product])
+    };
+    check(&[busy, rare], &of(Family::Premium, "P80"), &[4, 55]);
+    // Three disks of 500. Of 1,480 each does 1,973 in four seconds, which vary by 2 % and at times by 7 %: 1 % is left to each.
+    let stripe = of(Family::Standard, "S30");
+    let of_uneven = ("peak", "iops = 1_480\nsize = \"8KiB\"\nreads = \"50%\"");
+    check(&[of_uneven, rare], &stripe, &[60, 55]);
+    let of_even = ("peak", "iops = 1_100\nsize = \"8KiB\"\nreads = \"50%\"");
+    check(&[of_even, rare], &stripe, &[45, 55]);
+}
+
 /// A file of the workload takes half of all columns.
 #[test]
 fn files_of_a_workload_are_half_of_a_volume() {
