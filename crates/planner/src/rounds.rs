@@ -368,3 +368,6 @@ impl Judged {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
