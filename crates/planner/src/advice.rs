@@ -1,6 +1,7 @@
 //! What to do with each volume of a design, and why.
 
-use fathom_catalog::ShareMedia;
+use fathom_catalog::{ShareMedia, VmSize};
+use fathom_model::{CachedDisk, caching_obstacle};
 use fathom_units::{Nanos, group_digits};
 
 use crate::candidate::{Candidate, Disks, Storage};
@@ -17,7 +18,7 @@ pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> 
         let own: Vec<String> = match storage {
             Storage::Disks(disks) => {
                 let paid = on_demand(volume, disks, candidate, terms);
-                let own = [of_disks(volume, disks)];
+                let own = [of_disks(volume, disks, candidate.vm, terms)];
                 own.into_iter().chain(bound(disks)).chain(paid).collect()
             }
             Storage::Nfs(_) | Storage::Smb(_) => over_network(storage, candidate.machines),
@@ -30,12 +31,21 @@ pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> 
 }
 
 /// Stripe and caching.
-fn of_disks(volume: &VolumeNeed, disks: &Disks) -> String {
+fn of_disks(volume: &VolumeNeed, disks: &Disks, vm: &VmSize, terms: &Terms<'_>) -> String {
     let (recommended, why) = choices::recommended_caching(volume);
     let why = if recommended == disks.caching {
-        why
+        why.to_owned()
     } else {
-        "the machine or the disk cannot cache it, or its cached limits are too low"
+        let cached = CachedDisk {
+            name: disks.kind.name(),
+            kind: disks.kind.kind(),
+            size: disks.kind.size(),
+        };
+        let obstacle = caching_obstacle(vm, &cached, terms.catalog);
+        obstacle.map_or_else(
+            || "the cached limits of the machine are too low for it".to_owned(),
+            |obstacle| obstacle.message,
+        )
     };
     let largest = volume.loads.iter().map(|load| load.size).max();
     let stripe = if disks.count > 1 {

@@ -5,19 +5,21 @@
 //! predicting the profile's own workload on it. A design that fails its proof is not offered.
 
 mod advice;
+mod bought;
 mod burst;
 mod candidate;
 mod choices;
 mod combine;
 mod cost;
 mod design;
-mod goal;
 mod drive;
+mod goal;
 mod grow;
 mod limits;
 mod line;
 mod need;
 mod network;
+mod nothing;
 mod offer;
 mod prices;
 mod proof;
@@ -32,6 +34,7 @@ use fathom_catalog::{Catalog, DiskKind, Era, VmSize};
 use fathom_profile::{Level, Profile};
 use fathom_units::Nanos;
 
+pub use bought::Bought;
 pub use burst::Credits;
 pub use candidate::{Candidate, Choice, Disks, Storage};
 pub use choices::{recommended_caching, stripe_unit};

@@ -247,7 +247,7 @@ impl ProvenVolume {
         if !self.keeps_up() {
             let figures = format!(
                 "{} of {} I/Os a second are predicted",
-                group_digits(self.iops.round() as u64),
+                too_few(self.iops, self.iops_needed),
                 group_digits(self.iops_needed)
             );
             return Some(of(Misses::Rate, figures));
@@ -255,18 +255,77 @@ impl ProvenVolume {
         self.goal.iter().find_map(|(level, goal)| {
             let mut ways = self.response.iter();
             let (name, times) = ways.find(|(_, times)| times.at(*level) > *goal)?;
-            let figures = format!(
-                "the {level} of {name} is predicted as {}, above the goal of {goal}",
-                times.at(*level)
-            );
+            let (time, goal) = apart(times.at(*level), *goal);
+            let figures =
+                format!("the {level} of {name} is predicted as {time}, above the goal of {goal}");
             Some(of(Misses::Goal(*level, name), figures))
         })
+    }
+}
+
+/// A rate that falls short of what is needed, with as many digits as it takes to see that.
+fn too_few(iops: f64, needed: u64) -> String {
+    let whole = iops.round();
+    if whole < needed as f64 * ENOUGH {
+        group_digits(whole as u64)
+    } else {
+        format!("{iops:.2}")
+    }
+}
+
+/// Two times that differ, with as many digits as it takes to see that.
+fn apart(one: Nanos, other: Nanos) -> (String, String) {
+    let rounded = (one.to_string(), other.to_string());
+    if rounded.0 == rounded.1 {
+        let [one, other] = [one, other].map(|time| format!("{} ns", group_digits(time.get())));
+        (one, other)
+    } else {
+        rounded
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_missed_by_little_is_seen_to_be_missed() {
+        let of = |iops: f64, p99: u64| {
+            let p99 = Nanos::new(p99);
+            let times = Response {
+                mean: 1.0,
+                p50: Nanos::new(1),
+                p90: Nanos::new(1),
+                p99,
+                max: p99,
+            };
+            let proven = ProvenVolume {
+                volume: "data".to_owned(),
+                period: PeriodKind::Peak,
+                iops_needed: 100,
+                iops,
+                response: vec![("reads", times)],
+                goal: vec![(Level::P99, Nanos::from_micros(1500))],
+                unloaded: None,
+            };
+            proven.failure().map(|failure| failure.to_string())
+        };
+        let rate = |iops: f64| of(iops, 1).unwrap_or_default();
+        assert_eq!(of(99.0, 1_500_000), None);
+        assert_eq!(
+            rate(80.4),
+            "`data`, peak: 80 of 100 I/Os a second are predicted"
+        );
+        assert_eq!(
+            rate(98.96),
+            "`data`, peak: 98.96 of 100 I/Os a second are predicted"
+        );
+        let late = "`data`, peak: the p99 of reads is predicted as";
+        let expected = format!("{late} 1,500,007 ns, above the goal of 1,500,000 ns");
+        assert_eq!(of(100.0, 1_500_007), Some(expected));
+        let expected = format!("{late} 1.7 ms, above the goal of 1.5 ms");
+        assert_eq!(of(100.0, 1_700_000), Some(expected));
+    }
 
     #[test]
     fn a_median_of_waiting_is_a_doubt_where_no_goal_bounds_it() {

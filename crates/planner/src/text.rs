@@ -6,6 +6,7 @@ use fathom_profile::{Level, PeriodKind};
 use fathom_report::{Lines, Width};
 use fathom_units::{Nanos, group_digits};
 
+use crate::bought::Bought;
 use crate::line::{Line, Unit};
 use crate::offer::{Offer, OnCredits, Proven};
 use crate::proof::ProvenVolume;
@@ -109,6 +110,7 @@ impl Plan {
             "",
             &format!("{number}. {title}: {cost} (era {})", vm.era),
         );
+        self.write_bought(text, offer);
         write_limits(text, &offer.lines);
         if let Some((line, ratio)) = offer.first_to_bind() {
             let words = format!(
@@ -156,6 +158,17 @@ impl Plan {
                 );
                 sentence(text, "   ", &words);
             }
+        }
+    }
+
+    /// What is ordered, and what each part of it costs.
+    fn write_bought(&self, text: &mut Lines, offer: &Offer) {
+        let prices = self.prices.as_ref();
+        for part in Bought::of(&self.need, &offer.candidate, prices) {
+            let price = prices.zip(part.price);
+            let price = price.map(|(prices, price)| format!(": {}", prices.amount(price)));
+            let words = format!("to buy: {}{}", part.what, price.unwrap_or_default());
+            sentence(text, "   ", &words);
         }
     }
 
@@ -220,64 +233,6 @@ impl Plan {
             parts.push(format!("{rate} provisioned over the network"));
         }
         parts.join(", ")
-    }
-
-    /// That nothing carries the need, and what comes closest.
-    fn write_nothing(&self, text: &mut Lines) {
-        let proof = if self.unproven.is_empty() {
-            ""
-        } else {
-            " and passes its proof"
-        };
-        let words = format!("NOTHING in the catalogue, as it was searched, carries this{proof}.");
-        text.push_str("\n");
-        sentence(text, "", &words);
-        // Where limits suffice and proofs fail, no limit is in the way.
-        let closest = self.ruled_out.closest.as_ref();
-        if let Some(line) = closest.filter(|_| self.unproven.is_empty()) {
-            let words = format!(
-                "closest: {} gives {}, {} are needed: {:.2} times as much",
-                line.owner,
-                line.unit.figure(line.have),
-                line.unit.figure(line.need),
-                line.missing()
-            );
-            sentence(text, "  ", &words);
-        }
-        if let Some(((price, title), prices)) =
-            self.ruled_out.dear.as_ref().zip(self.prices.as_ref())
-        {
-            let price = prices.amount(*price);
-            let words = format!("the cheapest that carries it: {title}, {price} a month");
-            sentence(text, "  ", &words);
-        }
-        if let Some((volume, slow)) = &self.ruled_out.slow {
-            sentence(text, "  ", &format!("closest: `{volume}`: {slow}"));
-        }
-        if self.ruled_out.slow.is_some() || !self.unproven.is_empty() {
-            sentence(text, "  ", &self.of_goals());
-        }
-        let tried = match self.machines {
-            1 => "1 machine".to_owned(),
-            several => format!("up to {several} machines"),
-        };
-        let _ = writeln!(text, "  tried with {tried}");
-    }
-
-    /// What can be done where storage, or a design by its proof, is too slow.
-    fn of_goals(&self) -> String {
-        let names: Vec<_> = self.unsearched.iter().map(|it| it.name()).collect();
-        let others = if names.is_empty() {
-            String::new()
-        } else {
-            format!(
-                ", or search other storage too (not searched: --family {})",
-                names.join(", ")
-            )
-        };
-        format!(
-            "what can be done: allow more latency (`latency_goal`), ask for smaller I/Os or fewer{others}"
-        )
     }
 
     /// Designs that failed their proofs: the first for each reason.
@@ -463,6 +418,6 @@ fn write_proof(text: &mut Lines, proven: &ProvenVolume) {
 }
 
 /// Writes a sentence behind a margin, broken between words, with what goes on a little further in.
-fn sentence(text: &mut Lines, margin: &str, words: &str) {
+pub fn sentence(text: &mut Lines, margin: &str, words: &str) {
     text.wrap(margin, words, margin.len() + 4);
 }

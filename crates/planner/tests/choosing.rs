@@ -261,6 +261,38 @@ fn a_rare_direction_is_measured_until_its_percentiles_mean_something() {
     check_measure("iops = 20_000\nsize = \"8KiB\"\nreads = \"0.1%\"", 25, 60);
 }
 
+/// A list without any machine, or without any storage, that is searched is what is in the way, and no limit.
+#[test]
+fn a_price_list_without_machines_or_storage_is_named() {
+    #[track_caller]
+    fn check(items: &[(&str, &str, f64)], says: &str) {
+        let need = profile(&[("peak", "iops = 400\nsize = \"8KiB\"")]);
+        let plan = planned(&need, &one_of(&[Family::Premium], &[]), Some(prices(items)));
+        let text = unwrapped(&plan);
+        assert_eq!(
+            text.contains("NOTHING in the catalogue"),
+            !says.is_empty(),
+            "{text}"
+        );
+        let told = text.contains("the price list has no price of any");
+        assert_eq!(told, !says.is_empty(), "{text}");
+        assert!(text.contains(says), "no {says} in {text}");
+        // What was tried is of no use then.
+        assert!(!told || !text.contains("tried with"), "{text}");
+    }
+    let machine = ("Standard_D8s_v5", "", 100.0);
+    let disk = ("P30", "", 10.0);
+    check(&[machine, disk], "");
+    let of_machines = "of any machine size that was searched, and what is on no list is not offered: add prices of what you may buy \
+                       by the catalogue's names, such as `item = \"Standard_D8s_v5\"`, or plan without `--prices`";
+    check(&[disk], of_machines);
+    let of_storage = "of any storage that was searched";
+    check(&[machine], of_storage);
+    // Of another family, or for bursting alone.
+    check(&[machine, ("S30", "", 5.0)], of_storage);
+    check(&[machine, ("P30", "per = \"on-demand\"", 5.0)], of_storage);
+}
+
 /// Each period is predicted for as long as its own I/O asks for: a few I/Os of one do not make that of a busier one longer, but
 /// up to 50,000 I/Os.
 /// Only a stripe's own disks make its I/O gather unevenly, and only in the period that leaves them no headroom.

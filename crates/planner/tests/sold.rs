@@ -1,7 +1,7 @@
 //! What a plan buys is what is sold: in the steps that the provider sells, at the price of those.
 
 use fathom_catalog::Catalog;
-use fathom_planner::{Choice, Plan, Prices, Prove, Request, plan};
+use fathom_planner::{Bought, Choice, Plan, Prices, Prove, Request, plan};
 use fathom_profile::Profile;
 
 /// The plan for one volume in one period, of one product at given prices, on machines at 1 a month.
@@ -110,4 +110,51 @@ fn space_of_disks_is_bought_by_the_whole_gib() {
     // Half of it lies on each machine.
     check(10 * gib, 2, 5);
     check(10 * gib + 512, 2, 6);
+}
+
+/// Each part of an offer is told as it is ordered, with its price, and the parts' prices are that of the whole.
+#[test]
+fn every_part_is_told_as_it_is_ordered() {
+    #[track_caller]
+    fn check(only: &str, (volume, figures): (&str, &str), machines: u32, prices: &str, says: &str) {
+        let prices = format!("[[price]]\nitem = \"{only}\"\n{prices}\n");
+        let plan = planned_of(volume, only, figures, machines, &prices);
+        let offer = plan.offers.first().expect("an offer");
+        let bought = Bought::of(&plan.need, &offer.candidate, plan.prices.as_ref());
+        let sum: Option<u64> = bought.iter().map(|part| part.price).sum();
+        assert_eq!(sum, Some(offer.cost.price), "{plan}");
+        let text = plan.to_string();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let computers = format!("to buy: {machines} × Standard_D64s_v3: ${machines}.00 to buy: ");
+        assert!(text.contains(&computers), "{text}");
+        let says = format!("to buy: {says} limit need");
+        assert!(text.contains(&says), "no {says} in {text}");
+        // Without prices, the same without theirs.
+        let unpriced = Bought::of(&plan.need, &offer.candidate, None);
+        assert!(unpriced.iter().all(|part| part.price.is_none()));
+        assert!(
+            unpriced
+                .iter()
+                .zip(&bought)
+                .all(|(one, other)| one.what == other.what)
+        );
+    }
+    let large = "capacity = \"1536GiB\"";
+    let of_16k = (large, "iops = 9_500\nsize = \"16KiB\"");
+    let by_gib = "per = \"GiB\"\nmonth = 0.1";
+    let says = "data: 1 × premium-v2, of 1,536 GiB, 9,500 IOPS, 156 MB/s: $153.60";
+    check("premium-v2", of_16k, 1, by_gib, says);
+    let says = "data: 1 × premium-v2, of 768 GiB, 4,750 IOPS, 125 MB/s on each machine: $153.60";
+    check("premium-v2", of_16k, 2, by_gib, says);
+    let says = "data: 2 × P30, each of 1 TiB, 5,000 IOPS, 200 MB/s: $270.00";
+    check("P30", of_16k, 1, "month = 135", says);
+    let of_1m = (
+        "",
+        "throughput = \"800MiB/s\"\nsize = \"1MiB\"\nreads = \"50%\"",
+    );
+    let says =
+        "data: 1 × nfs-premium, of 12,800 GiB, 800 MiB/s, in a capacity pool of 13 TiB: $3,900.00";
+    check("nfs-premium", of_1m, 2, "per = \"TiB\"\nmonth = 300", says);
+    let says = "data: 1 × ssd-v2, of 1,536 GiB, 9,500 IOPS, 149 MiB/s: $153.60";
+    check("ssd-v2", of_16k, 2, by_gib, says);
 }
