@@ -216,3 +216,67 @@ fn cheapest<'a>(groups: &[&Group<'a>], most: usize) -> Option<(Cost, Vec<&'a Sto
     volumes.reverse();
     Some((cost, volumes))
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_catalog::Catalog;
+    use fathom_profile::{Level, Profile};
+
+    use super::*;
+    use crate::Request;
+    use crate::candidate::{Choice, Disks};
+
+    /// So many disks of a kind, at a price that a test chooses.
+    fn choice(count: u32, caching: HostCaching, price: u64) -> (Storage, Cost) {
+        let catalog = Catalog::builtin();
+        let disk = catalog.disk(fathom_catalog::Era::CURRENT, "P30");
+        let disks = Disks {
+            kind: Choice::Named(disk.expect("a disk")),
+            count,
+            stripe_unit: fathom_units::Bytes::kib(64),
+            caching,
+            on_demand: false,
+        };
+        let cost = Cost {
+            price,
+            ..Cost::default()
+        };
+        (Storage::Disks(disks), cost)
+    }
+
+    /// The cheapest of a kind tells whether it may still be the best, however dear others of the kind are.
+    #[test]
+    fn a_kind_is_as_cheap_as_its_cheapest_choice() {
+        let volume = |name| {
+            format!(
+                "[[volume]]\nname = \"{name}\"\n[[volume.period]]\nname = \"peak\"\niops = 1_000\nsize = \"64KiB\"\n"
+            )
+        };
+        let text = format!("name = \"a\"\n{}{}", volume("v1"), volume("v2"));
+        let (profile, _) = Profile::read(&text, "x").expect("a profile");
+        let need = Need::of(&profile, Level::P99).expect("a need");
+        let catalog = Catalog::builtin();
+        let terms = Terms::of(&Request::default(), catalog).expect("terms");
+        let vm = catalog.vm(fathom_catalog::Era::CURRENT, "Standard_D8s_v3");
+        let machine = Machine {
+            vm: vm.expect("a machine"),
+            machines: 1,
+            part: &need,
+            terms: &terms,
+        };
+        let (cached, uncached) = (HostCaching::ReadOnly, HostCaching::None);
+        // Both volumes are 131 MB/s: too much for the cache (128), and not for what passes it by (192).
+        let first = vec![
+            choice(1, cached, 10),
+            choice(3, uncached, 20),
+            choice(2, uncached, 100),
+        ];
+        let second = vec![choice(1, cached, 5), choice(1, uncached, 50)];
+        let combined = combine(&[first, second], Cost::default(), machine);
+        let (candidate, cost) = combined.best.expect("a design");
+        assert_eq!(cost.price, 25);
+        let counts: Vec<_> = candidate.volumes.iter().map(Storage::count).collect();
+        assert_eq!(counts, [3, 1]);
+        assert_eq!(combined.judged, 3, "what cannot be cheaper is not judged");
+    }
+}

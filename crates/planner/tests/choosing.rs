@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_catalog::Catalog;
-use fathom_planner::{Family, Plan, Prices, Prove, Request, Rule, Storage, plan};
+use fathom_planner::{Family, Plan, Prices, Prove, Request, Rule, Storage, plan, unknown_items};
 use fathom_profile::Profile;
 use fathom_units::{Bytes, Nanos};
 
@@ -259,6 +259,57 @@ fn a_rare_direction_is_measured_until_its_percentiles_mean_something() {
     check_measure("iops = 1\nsize = \"8KiB\"\nreads = \"50%\"", 300, 300);
     // Half a million I/Os are enough of a proof.
     check_measure("iops = 20_000\nsize = \"8KiB\"\nreads = \"0.1%\"", 25, 60);
+}
+
+/// Names of a price list that the catalogue does not have, whatever else is on it.
+#[test]
+fn unknown_names_of_a_price_list_are_told() {
+    let catalog = Catalog::builtin();
+    let known = [
+        ("Standard_D8s_v5", "", 100.0),
+        ("P30", "", 10.0),
+        ("premium-v2", "per = \"GiB\"", 0.1),
+        ("nfs-premium", "per = \"TiB\"", 300.0),
+        ("ssd-v2", "per = \"GiB\"", 0.1),
+    ];
+    assert!(unknown_items(&prices(&known), catalog).is_empty());
+    let all = [&known[..], &[("P31", "", 1.0), ("Standard_D8", "", 2.0)]].concat();
+    let unknown = unknown_items(&prices(&all), catalog);
+    assert_eq!(unknown, ["P31", "Standard_D8"]);
+}
+
+/// Several channels cost a single thread something, so that two drive them; one is driven by one.
+#[test]
+fn as_many_jobs_drive_a_share_as_its_channels_need() {
+    #[track_caller]
+    fn check(figures: &str, channels: u32, jobs: usize) {
+        let request = Request {
+            prove: Prove::Never,
+            ..one_of(&[Family::Smb], &["ssd-v2"])
+        };
+        let plan = planned_for(figures, &request);
+        let offer = &plan.offers[0];
+        let Storage::Smb(shares) = &offer.candidate.volumes[0] else {
+            panic!("{plan}");
+        };
+        assert_eq!((shares.channels, shares.count), (channels, 1), "{plan}");
+        let found = offer.workload.matches("[[stage.job]]").count();
+        assert_eq!(found, jobs, "{}", offer.workload);
+        let text = unwrapped(&plan);
+        assert_eq!(
+            text.contains("at least two threads"),
+            channels > 1,
+            "{text}"
+        );
+        assert!(!text.contains("with as little headroom"), "{text}");
+    }
+    check("iops = 400\nsize = \"8KiB\"", 1, 1);
+    // A channel writes 370 MiB/s.
+    check(
+        "throughput = \"600MiB/s\"\nsize = \"64KiB\"\nreads = \"0%\"",
+        2,
+        2,
+    );
 }
 
 /// A list without any machine, or without any storage, that is searched is what is in the way, and no limit.

@@ -85,6 +85,8 @@ fn the_parts_of_machines_are_rounded_up() {
     check_each((2, "ultra"), figures, (100, 4_000_000), 8_000_000);
     let figures = "throughput = \"6000000B/s\"\nsize = \"64KiB\"";
     check_each((2, "ultra"), figures, (100, 3_000_000), 6_000_000);
+    let figures = "iops = 2_001\nsize = \"8KiB\"";
+    check_each((2, "ultra"), figures, (1_001, 9_000_000), 18_000_000);
 }
 
 #[test]
@@ -144,6 +146,10 @@ fn every_part_is_told_as_it_is_ordered() {
     let by_gib = "per = \"GiB\"\nmonth = 0.1";
     let says = "data: 1 × premium-v2, of 1,536 GiB, 9,500 IOPS, 156 MB/s: $153.60";
     check("premium-v2", of_16k, 1, by_gib, says);
+    // 1,000 I/Os a second hang on each GiB.
+    let of_16k_alone = ("", of_16k.1);
+    let says = "data: 1 × ultra, of 10 GiB, 9,500 IOPS, 156 MB/s: $1.00";
+    check("ultra", of_16k_alone, 1, by_gib, says);
     let says = "data: 1 × premium-v2, of 768 GiB, 4,750 IOPS, 125 MB/s on each machine: $153.60";
     check("premium-v2", of_16k, 2, by_gib, says);
     let says = "data: 2 × P30, each of 1 TiB, 5,000 IOPS, 200 MB/s: $270.00";
@@ -155,6 +161,33 @@ fn every_part_is_told_as_it_is_ordered() {
     let says =
         "data: 1 × nfs-premium, of 12,800 GiB, 800 MiB/s, in a capacity pool of 13 TiB: $3,900.00";
     check("nfs-premium", of_1m, 2, "per = \"TiB\"\nmonth = 300", says);
+    let by_mib = "per = \"MiB/s\"\nmonth = 2";
+    let says = "data: 1 × ssd-v2, of 1,536 GiB, 9,500 IOPS, 149 MiB/s: $298.00";
+    check("ssd-v2", of_16k, 2, by_mib, says);
+    // The most that one share does.
+    let of_most = (
+        "",
+        "throughput = \"10340MiB/s\"\nsize = \"1MiB\"\nreads = \"100%\"",
+    );
+    let says = "data: 1 × ssd-v2, of 32 GiB, 10,340 IOPS, 10,340 MiB/s: $3.20";
+    check("ssd-v2", of_most, 8, by_gib, says);
     let says = "data: 1 × ssd-v2, of 1,536 GiB, 9,500 IOPS, 149 MiB/s: $153.60";
     check("ssd-v2", of_16k, 2, by_gib, says);
+}
+
+/// Several disks are cheaper where each includes some I/O; but the slowest of four parts of an I/O takes longer than one whole.
+#[test]
+fn a_stripe_that_misses_a_goal_by_itself_gives_way_to_a_single_disk() {
+    #[track_caller]
+    fn check(goal: &str, is_striped: bool) {
+        let figures = "iops = 1_000\nsize = \"1MiB\"\nreads = \"0%\"";
+        let prices = "[[price]]\nitem = \"premium-v2\"\nper = \"IOPS\"\nabove = 3000\nmonth = 1\n";
+        let plan = planned_of(goal, "premium-v2", figures, 1, prices);
+        let offer = plan.offers.first().expect("an offer");
+        assert_eq!(offer.candidate.volumes[0].count() > 1, is_striped, "{plan}");
+    }
+    check("", true);
+    // Of one p99 is 1 ms; of the slowest of four 1.15 ms, and a twentieth is allowed.
+    check("latency_goal = \"1.05ms\"", false);
+    check("latency_goal = \"1.2ms\"", true);
 }
