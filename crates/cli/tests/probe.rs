@@ -6,6 +6,8 @@ mod support;
 use std::fs;
 use std::path::Path;
 
+use fathom_rawio::{Clock, sleep_until};
+use fathom_units::Nanos;
 use serde_json::Value;
 use support::{expect_code, fathom_binary, system};
 
@@ -186,11 +188,11 @@ impl Server {
     fn start(folder: &Path, program: &str, words: &[&str]) -> Self {
         let child = std::process::Command::new(program).args(words).spawn();
         let server = Self(child.unwrap());
+        let until = Clock::now() + Nanos::from_secs(60);
         // The socket is there before anybody listens on it.
         while std::os::unix::net::UnixStream::connect(folder.join("socket")).is_err() {
-            fathom_rawio::sleep_until(
-                fathom_rawio::Clock::now() + fathom_units::Nanos::from_millis(5),
-            );
+            assert!(Clock::now() < until, "{program} {words:?} does not start");
+            sleep_until(Clock::now() + Nanos::from_millis(5));
         }
         server
     }

@@ -8,6 +8,7 @@ mod vt;
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -429,6 +430,49 @@ fn an_error_that_ends_the_run_stands_below_its_report() {
     terminal.check_count(&rows, "error: job `cut`: read of 4096 bytes", 1);
     terminal.check_count(&rows, "verdict  ", 1);
     assert!(!terminal.written.windows(3).any(|bytes| bytes == b"\x1b[?"));
+}
+
+/// A job finds data that is not what was written, while the other goes on.
+#[test]
+fn messages_stand_above_the_panel() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let checked =
+        "--name=checked --ioengine=psync --filename=data --size=64k --bs=4k --verify=crc32c";
+    let write = format!("fio {checked} --rw=write --do_verify=0");
+    let mut command = fathom(home);
+    let write = command.args(write.split(' ')).output().unwrap();
+    assert!(write.status.success(), "{write:?}");
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.write(true).open(home.join("data")).unwrap();
+    file.write_all_at(b"else", 8200).unwrap();
+    let words = format!("{ENDLESS} {checked} --rw=read");
+    let mut terminal = Terminal::of_fathom(home, (150, 50), &words);
+    let message = "verify: bad header: ";
+    let shows = |rows: &[String], text: &str| rows.iter().any(|row| row.contains(text));
+    terminal.wait_for("message above a panel", |rows| {
+        shows(rows, message) && shows(rows, PARTS[1])
+    });
+    // It is not drawn over, and no panel is left above it, whatever comes and whatever the width.
+    for columns in [150, 130, 140] {
+        terminal.resize(columns, 50);
+        for _ in 0..2 {
+            terminal.wait_for_new_second();
+        }
+        let rows = terminal.vt.screen();
+        assert_eq!(rows[0], BEFORE, "{}", terminal.shown());
+        for text in [message, PARTS[0], PARTS[1], "failed I/Os "] {
+            terminal.check_count(&rows, text, 1);
+        }
+        let at = |text: &str| rows.iter().position(|row| row.contains(text)).unwrap();
+        assert!(at(message) < at(PARTS[0]), "{}", terminal.shown());
+    }
+    terminal.press(INTERRUPT);
+    assert_eq!(terminal.end(), 130);
+    let rows = terminal.vt.all();
+    for (text, count) in [(message, 1), (PARTS[0], 0), (PARTS[1], 0)] {
+        terminal.check_count(&rows, text, count);
+    }
 }
 
 #[test]

@@ -57,22 +57,10 @@ impl Loops {
 
     /// Where its devices, or partitions of them, are mounted.
     fn mounted(&self) -> Vec<String> {
-        let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let mounts = table.lines().filter_map(|line| {
-            let (fields, rest) = line.split_once(" - ")?;
-            let source = rest.split(' ').nth(1)?;
-            let ours = |(device, _): &(String, PathBuf)| {
-                source
-                    .strip_prefix(device.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('p'))
-            };
-            let place = fields.split(' ').nth(4)?;
-            self.devices
-                .iter()
-                .any(ours)
-                .then(|| format!("{source} on {place}"))
-        });
-        mounts.collect()
+        let devices = self.devices.iter().map(|(device, _)| device.as_str());
+        let mounts = mounted(&devices.collect::<Vec<_>>());
+        let tell = |(source, place)| format!("{source} on {place}");
+        mounts.into_iter().map(tell).collect()
     }
 
     /// Those that are there. Where somebody has unmounted the files, the kernel tells their places in the mount alone.
@@ -220,6 +208,30 @@ fn file_of(device: &Path) -> Option<PathBuf> {
     Some(OsString::from_vec(file).into())
 }
 
+/// What of `devices`, or of their partitions, is mounted, and where.
+pub(crate) fn mounted(devices: &[&str]) -> Vec<(String, String)> {
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounts = table.lines().filter_map(|line| {
+        let (fields, rest) = line.split_once(" - ")?;
+        let source = rest.split(' ').nth(1)?;
+        let is_of = |device: &&str| {
+            let part = source.strip_prefix(device);
+            part.is_some_and(|part| part.is_empty() || part.starts_with('p'))
+        };
+        let place = fields.split(' ').nth(4)?;
+        let ours = devices.iter().any(is_of);
+        ours.then(|| (source.to_owned(), mount::unescaped(place)))
+    });
+    mounts.collect()
+}
+
+/// Whether a loop device has been detached already, and is there only until nobody has it open.
+pub(crate) fn goes_by_itself(device: &str) -> bool {
+    let name = device.trim_start_matches("/dev/");
+    let flag = Path::new("/sys/block").join(name).join("loop/autoclear");
+    fs::read_to_string(flag).is_ok_and(|flag| flag.trim() == "1")
+}
+
 /// Loop devices whose files lay below `folder`.
 pub(crate) fn below(folder: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
@@ -233,8 +245,9 @@ pub(crate) fn below(folder: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Loop devices whose files answer nothing and may be ours, with what the kernel has for the name of the file: where its mount
-/// is gone, its place in there alone. No other device is asked anything: what lies beneath it may not answer at all.
-pub(crate) fn dead() -> io::Result<Vec<(String, String)>> {
+/// is gone, its place in there alone; but for `told`, which are known of. No other device is asked anything: what lies beneath
+/// it may not answer at all.
+pub(crate) fn dead(told: &[String]) -> io::Result<Vec<(String, String)>> {
     let mounts = mount::places()?;
     let mut dead = Vec::new();
     for entry in fs::read_dir("/sys/block")? {
@@ -244,7 +257,7 @@ pub(crate) fn dead() -> io::Result<Vec<(String, String)>> {
             continue;
         };
         let device = format!("/dev/{}", entry.file_name().to_string_lossy());
-        if answers_nothing(&device)? {
+        if !told.contains(&device) && answers_nothing(&device)? {
             dead.push((device, file.display().to_string()));
         }
     }

@@ -81,6 +81,11 @@ impl InFlight {
         self.places.len() - self.free.len()
     }
 
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Io> {
+        self.places.iter().flatten()
+    }
+
     #[inline]
     pub fn put(&mut self, io: Io) -> u32 {
         if let Some(place) = self.free.pop() {

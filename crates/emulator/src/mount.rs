@@ -165,7 +165,7 @@ fn place_of_ours(line: &str) -> Option<PathBuf> {
 }
 
 /// `mountinfo` writes blanks, tabs, line ends and backslashes as three octal digits.
-fn unescaped(field: &str) -> String {
+pub(crate) fn unescaped(field: &str) -> String {
     let marks = [
         ("\\040", " "),
         ("\\011", "\t"),

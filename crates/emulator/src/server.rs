@@ -220,8 +220,27 @@ impl<'a> Server<'a> {
 
     /// What a reader of the figures should know.
     pub fn notes(&self) -> Vec<String> {
-        let notes = [self.room.note(), self.carried_out.note()];
+        let notes = [self.room.note(), self.carried_out.note(), self.unanswered()];
         notes.into_iter().flatten().collect()
+    }
+
+    /// How many I/Os of others were whole and had no answer yet, for whoever counts what clients sent.
+    fn unanswered(&self) -> Option<String> {
+        let landing = self.crowd.places.iter().flatten();
+        let landing = landing.filter_map(|client| client.landing?.io).count();
+        let of_others = self.ios.iter().filter(|io| io.client != room::NOBODY);
+        let ready = self.answered.len() + self.files_ready.len();
+        let count = (of_others.count() + ready).saturating_sub(landing);
+        let (was, it) = if count == 1 {
+            (" was", "it has")
+        } else {
+            ("s were", "they have")
+        };
+        (count > 0).then(|| {
+            format!(
+                "{count} I/O{was} under way when serving ended: {it} no answer and no part in these figures"
+            )
+        })
     }
 
     /// Serves until `stop` becomes readable, or until `end`.

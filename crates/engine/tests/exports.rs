@@ -36,8 +36,10 @@ impl Server {
             .arg(&image);
         let child = command.spawn().unwrap();
         let server = Self { child, folder };
+        let until = Clock::now() + Nanos::from_secs(60);
         // The socket is there before anybody listens on it.
         while UnixStream::connect(server.socket()).is_err() {
+            assert!(Clock::now() < until, "qemu-nbd does not start");
             sleep_until(Clock::now() + Nanos::from_millis(5));
         }
         server
@@ -172,9 +174,12 @@ impl Kit {
         let mut command = Command::new("nbdkit");
         command.args(["--foreground", "--unix"]).arg(&socket);
         let child = command.args(words).spawn().unwrap();
-        let kit = Self { child, folder };
-        let until = Clock::now() + Nanos::from_secs(20);
-        while !socket.exists() {
+        let mut kit = Self { child, folder };
+        let until = Clock::now() + Nanos::from_secs(60);
+        // The socket is there before anybody listens on it.
+        while UnixStream::connect(&socket).is_err() {
+            let ended = kit.child.try_wait().unwrap();
+            assert_eq!(ended, None, "nbdkit {words:?} has ended");
             assert!(Clock::now() < until, "nbdkit {words:?} does not start");
             sleep_until(Clock::now() + Nanos::from_millis(5));
         }
@@ -203,8 +208,8 @@ impl Kit {
 
 impl Drop for Kit {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // Killed, it would leave its scripts behind in `/tmp`.
+        common::end(&mut self.child);
     }
 }
 

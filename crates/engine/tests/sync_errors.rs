@@ -22,8 +22,8 @@ struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        // Killed, it would leave its scripts behind in `/tmp`.
+        common::end(&mut self.0);
     }
 }
 

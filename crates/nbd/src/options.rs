@@ -6,7 +6,7 @@ use crate::request::{BLOCK_MAX, BLOCK_MIN, BLOCK_PREFERRED};
 /// Most bytes of one option that are read; longer ones are skipped and refused.
 pub const OPTION_MAX: u32 = 64 << 10;
 /// Longest name of an export, as the protocol has it.
-const NAME_MAX: usize = 4096;
+pub(crate) const NAME_MAX: usize = 4096;
 
 /// The one metadata context that is served.
 pub(crate) const ALLOCATION: &str = "base:allocation";

@@ -133,3 +133,47 @@ pub fn status(cookie: u64, extents: &[Extent]) -> Vec<u8> {
     }
     reply
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A structured reply of one chunk, as the wire has it.
+    fn wire(kind: u16, length: u32, body: &[u8]) -> Vec<u8> {
+        let mut bytes = 0x668e_33efu32.to_be_bytes().to_vec();
+        bytes.extend([0, 1]);
+        bytes.extend(kind.to_be_bytes());
+        bytes.extend(0x0102_0304_0506_0708u64.to_be_bytes());
+        bytes.extend(length.to_be_bytes());
+        bytes.extend(body);
+        bytes
+    }
+
+    #[test]
+    fn replies_are_as_the_wire_has_them() {
+        let cookie = 0x0102_0304_0506_0708;
+        let head = simple(cookie, Some(NbdError::Io));
+        let expected = [0x67, 0x44, 0x66, 0x98, 0, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8];
+        assert_eq!(head.bytes(), expected);
+        // The data that follows counts in the chunk's length.
+        let offset = [0, 0, 0, 0, 0, 1, 0, 0];
+        let head = data(cookie, 1 << 16, 4096);
+        assert_eq!(head.bytes(), wire(1, 4104, &offset));
+        let head = hole(cookie, 1 << 16, 4096);
+        let body = [&offset[..], &[0, 0, 16, 0]].concat();
+        assert_eq!(head.bytes(), wire(2, 12, &body));
+        assert_eq!(done(cookie).bytes(), wire(0, 0, &[]));
+        let head = failed(cookie, NbdError::NoSpace);
+        assert_eq!(head.bytes(), wire(0x8001, 6, &[0, 0, 0, 28, 0, 0]));
+        let extents = [(4096, false), (8192, true)];
+        let extents = extents.map(|(length, hole)| Extent { length, hole });
+        let body = [
+            [0, 0, 0, 1],
+            [0, 0, 16, 0],
+            [0, 0, 0, 0],
+            [0, 0, 32, 0],
+            [0, 0, 0, 3],
+        ];
+        assert_eq!(status(cookie, &extents), wire(5, 20, &body.concat()));
+    }
+}

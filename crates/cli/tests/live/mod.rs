@@ -149,6 +149,12 @@ impl Served {
         reply["text"].as_str().unwrap().to_owned()
     }
 
+    /// Kills it, and waits until nothing of it is left but its files.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Interrupts it and gives its record.
     pub fn stop(mut self) -> Value {
         system("kill", &["-INT", &self.process().to_string()]);

@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "each test file uses a part of it")]
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fathom_engine::{EngineError, RunOptions, RunOutcome, StopFlag, run};
@@ -154,6 +154,18 @@ impl EventSink for Told {
 pub fn no_program_begins() -> MutexGuard<'static, ()> {
     static BEGINS: Mutex<()> = Mutex::new(());
     BEGINS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends a program as a user would, so that it removes what it has made; one that does not listen is killed.
+pub fn end(child: &mut Child) {
+    let id = child.id().to_string();
+    let _ = Command::new("kill").args(["-TERM", &id]).status();
+    let until = Clock::now() + Nanos::from_secs(60);
+    while matches!(child.try_wait(), Ok(None)) && Clock::now() < until {
+        sleep_until(Clock::now() + Nanos::from_millis(5));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// Runs a program of the machine and returns what it prints.

@@ -147,6 +147,62 @@ fn what_cannot_be_answered_ends_the_connection() {
 }
 
 #[test]
+fn what_is_as_long_or_as_often_as_may_be_is_answered() {
+    use crate::options::NAME_MAX;
+
+    let lists = vec![option(OPT_LIST, &[]); LISTS_MOST as usize];
+    let told = [2, 2, 1].repeat(LISTS_MOST as usize);
+    check(1, &lists, Ok((&told, Outcome::More)));
+    let longest = option(99, &vec![0; OPTION_MAX as usize]);
+    check(1, &[longest], Ok((&[ERROR | 1], Outcome::More)));
+    // A name may be so long, and is of no export here; a longer one is none.
+    for (length, kind) in [(NAME_MAX, 6), (NAME_MAX + 1, 3)] {
+        let name = "a".repeat(length);
+        let sent = [
+            option(OPT_INFO, &named(&name, &[0, 0])),
+            option(OPT_STRUCTURED, &[]),
+            option(OPT_SET_CONTEXT, &named(&name, &0u32.to_be_bytes())),
+        ];
+        let kinds = [ERROR | kind, 1, ERROR | kind];
+        check(1, &sent, Ok((&kinds, Outcome::More)));
+    }
+}
+
+/// Only another choice takes a choice back, and one that fails does too.
+#[test]
+fn a_chosen_context_stays_until_another_choice() {
+    let mut query = 1u32.to_be_bytes().to_vec();
+    query.extend(named("base:allocation", &[]));
+    let structured = option(OPT_STRUCTURED, &[]);
+    let set = |name| option(OPT_SET_CONTEXT, &named(name, &query));
+    let go = option(OPT_GO, &named("a", &[0, 0]));
+    for (next, kinds, allocation) in [
+        (
+            option(OPT_LIST_CONTEXT, &named("a", &query)),
+            &[4, 1][..],
+            true,
+        ),
+        (
+            option(OPT_LIST_CONTEXT, &named("c", &query)),
+            &[ERROR | 6],
+            true,
+        ),
+        (set("c"), &[ERROR | 6], false),
+        (option(OPT_SET_CONTEXT, &[]), &[ERROR | 3], false),
+        (set("b"), &[4, 1], false),
+    ] {
+        let session = Session {
+            export: 0,
+            structured: true,
+            allocation,
+        };
+        let sent = [structured.clone(), set("a"), next, go.clone()];
+        let kinds = [&[1, 4, 1], kinds, &[3, 3, 1]].concat();
+        check(3, &sent, Ok((&kinds, Outcome::Begin(session))));
+    }
+}
+
+#[test]
 fn the_oldest_way_to_an_export_has_its_zeroes() {
     for (flags, length) in [(1u32, 8 + 2 + 124), (3, 8 + 2)] {
         let mut input = flags.to_be_bytes().to_vec();

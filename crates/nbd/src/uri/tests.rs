@@ -56,6 +56,8 @@ fn what_is_no_uri_of_an_export_is_refused() {
     let name = "no export has a name with a zero byte, or of over 4,096 bytes";
     refused("nbd://a/b%00", name);
     refused(&format!("nbd://a/{}", "b".repeat(4097)), name);
+    let longest = "b".repeat(4096);
+    check(&format!("nbd://a/{longest}"), "a:10809", &longest);
 }
 
 #[track_caller]
