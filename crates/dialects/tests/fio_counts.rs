@@ -19,6 +19,8 @@ fn of_fio(arguments: &[&str]) -> Counts {
     let run = Command::new("fio")
         .args(arguments)
         .arg("--output-format=json")
+        // It leaves the states of its checks where it runs.
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
         .output();
     let output = run.expect("these tests need fio: install the package `fio`");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -279,6 +281,11 @@ fn pairs_that_may_repeat_are_those_of_fio() {
         "--size=1m --filesize=64k --nrfiles=2 --iodepth=4",
         "--size=64k --io_size=300k --loops=2 --verify=md5 --do_verify=0",
         "--size=64k --io_size=100k --iodepth=4 --verify=md5 --do_verify=0",
+        "--size=128k --io_size=300k --loops=2 --iodepth=4",
+        "--size=100k --io_size=50k --loops=3 --iodepth=4",
+        "--size=102k --io_size=300k",
+        "--size=102k --io_size=302k --iodepth=4",
+        "--size=101k --io_size=50k --loops=3",
     ] {
         let options = format!("--rw=randtrimwrite --norandommap {options}");
         check(&["--ioengine=null"], &options);
@@ -294,6 +301,27 @@ fn pairs_that_may_repeat_are_those_of_fio() {
     for depth in ["", " --iodepth=4"] {
         let options = "--rw=randtrimwrite --size=1m --random_distribution=zipf:1.1 --io_size=2m";
         check(&["--ioengine=null"], &format!("{options}{depth}"));
+    }
+}
+
+/// As many are written where it is checked; how many of them the checks read follows from the draws.
+#[test]
+fn checked_pairs_that_may_repeat_are_those_of_fio() {
+    for options in [
+        "--size=128k --io_size=300k",
+        "--size=128k --io_size=302k --iodepth=4",
+        "--size=128k --io_size=50k --loops=2",
+        "--size=128k --io_size=300k --iodepth=4",
+        "--size=128k --io_size=300k --loops=2 --iodepth=4",
+        "--size=100k --io_size=128k --loops=2",
+        "--size=100k --loops=2",
+        "--size=100k",
+    ] {
+        let options = format!("--rw=randtrimwrite --norandommap --verify=crc32c {options}");
+        let mut arguments = vec!["--name=j", "--ioengine=null"];
+        arguments.extend(options.split_whitespace());
+        let [ours, of_fio] = [of_ours(&arguments), of_fio(&arguments)];
+        assert_eq!(ours["write"], of_fio["write"], "{options}");
     }
 }
 

@@ -11,9 +11,9 @@ use fathom_workload::{
     Access, Advice, Backend, Caching, Calls, Direction, Job, Lifetime, Target, Workload,
 };
 
-use crate::EngineError;
 use crate::guard;
 use crate::targets::{Kind, Object, Targets, standing_above};
+use crate::{Capability, EngineError};
 
 /// Drops what is used of a target from the page cache. It is a hint to the kernel: what it cannot drop (dirty pages, tmpfs)
 /// stays.
@@ -125,6 +125,7 @@ pub(crate) fn tell_lifetime(job: &Job, files: &[File]) -> Result<(), EngineError
         });
         if is_stored && let Err(error) = rawio::set_lifetime(file, lifetime, caching) {
             return Err(EngineError::Unsupported {
+                capability: Capability::ExpectedLifetime,
                 what: format!(
                     "job `{}`: telling how long data in `{}` is expected to live (fio: `write_hint`)",
                     job.name,
@@ -181,6 +182,7 @@ pub(crate) fn check_atomic(job: &Job, files: &[File]) -> Result<(), EngineError>
             }
         };
         return Err(EngineError::Unsupported {
+            capability: Capability::AtomicWrites,
             what: format!("job `{}`: atomic writes to `{path}`", job.name),
             why,
             remedy: remedy.to_owned(),
@@ -244,6 +246,7 @@ pub(crate) fn check_devices(workload: &Workload, targets: &Targets) -> Result<()
             let setting = format!("/sys/block/{}/queue/io_poll", device.name);
             if fs::read_to_string(&setting).is_ok_and(|text| text.trim() == "0") {
                 return Err(EngineError::Unsupported {
+                    capability: Capability::Polling,
                     what: format!("polling for completions on `{}`", object.path),
                     why: format!(
                         "the driver of {} has no queues for it ({setting} is 0)",
@@ -298,6 +301,7 @@ pub(crate) fn check_without_ring(
                 None => leave.to_owned(),
             };
             Err(EngineError::Unsupported {
+                capability: Capability::IoUring,
                 what: format!("what job `{}` asks of io_uring", job.name),
                 why: reason.to_string(),
                 remedy,

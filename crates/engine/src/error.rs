@@ -62,6 +62,37 @@ pub enum ExitClass {
     Unsupported,
 }
 
+/// What a machine, its kernel or its user's rights may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capability {
+    /// Writes that are stored whole or not at all.
+    AtomicWrites,
+    /// I/O past the page cache.
+    DirectIo,
+    /// A connection to an export, or the export as it was a moment ago.
+    Export,
+    /// Telling how long what is written is expected to live.
+    ExpectedLifetime,
+    /// A ring of `io_uring`, or what only such a ring does.
+    IoUring,
+    /// Memory that stays in memory.
+    LockedMemory,
+    /// Running, or memory, on certain NUMA nodes.
+    NumaNodes,
+    /// Polling for completions.
+    Polling,
+    /// A nice value, or a priority of I/O.
+    Priority,
+    /// Running on certain processors.
+    Processors,
+    /// A target that lies elsewhere and is not mounted.
+    RemoteTarget,
+    /// An I/O scheduler of a disk, or switching to it.
+    Scheduler,
+    /// Running as another user or group.
+    User,
+}
+
 /// Why a run does not take place, or ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -236,7 +267,9 @@ pub enum EngineError {
     /// The machine cannot do what is asked.
     #[error("{what}: {why}\n  hint: {remedy}")]
     Unsupported {
-        /// What is asked.
+        /// What it lacks.
+        capability: Capability,
+        /// What is asked, in words for people.
         what: String,
         /// Why it cannot be.
         why: String,

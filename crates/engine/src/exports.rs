@@ -14,9 +14,9 @@ use fathom_rawio::{
 use fathom_units::{Bytes, Nanos, group_digits};
 use fathom_workload::{Backend, Direction, Job, OpenSync, Target, Workload, unknown_to_exports};
 
-use crate::EngineError;
 use crate::complaints::Complaint;
 use crate::targets::{Kind, Targets, writes};
+use crate::{Capability, EngineError};
 
 /// How long a server may say nothing while it owes answers.
 pub(crate) const SILENCE_MOST: Nanos = Nanos::from_secs(60);
@@ -169,6 +169,7 @@ pub(crate) fn connect(path: &str, export: &Export) -> Result<File, EngineError> 
         return Ok(socket);
     }
     Err(EngineError::Unsupported {
+        capability: Capability::Export,
         what: format!("target `{path}`"),
         why: "its server offers something else than a moment ago: another size, or other requests"
             .to_owned(),
@@ -178,6 +179,7 @@ pub(crate) fn connect(path: &str, export: &Export) -> Result<File, EngineError> 
 
 fn unreachable(path: &str, error: &NbdUnreachable) -> EngineError {
     EngineError::Unsupported {
+        capability: Capability::Export,
         what: format!("a connection to `{path}`"),
         why: error.to_string(),
         remedy: error.remedy().to_owned(),

@@ -61,13 +61,13 @@ mod verification;
 mod worker;
 mod zeroes;
 
-pub use error::{EngineError, ExitClass, Refusal, TraceLeft};
+pub use error::{Capability, EngineError, ExitClass, Refusal, TraceLeft};
 pub use gate::{Gate, Upcoming};
 pub use guard::{means_device, refuse_results};
 pub use merged::merge_traces;
 pub use options::{ErrorPolicy, Overwrite, RunOptions};
 pub use preflight::{Plan, PlannedStage, preflight};
-pub use run::{RunFacts, RunOutcome, StageFacts, run, run_gated};
+pub use run::{RunFacts, RunOutcome, StageFacts, run, run_gated, run_planned};
 pub use stop::StopFlag;
 pub use survey::{
     DeviceFacts, ExportFacts, FileSystem, Survey, TargetKind, Writing, block_devices, export_size,

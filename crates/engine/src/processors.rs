@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fathom_workload::Job;
 
-use crate::EngineError;
+use crate::{Capability, EngineError};
 
 /// Where the kernel has a directory for each processor, running or not.
 const ALL: &str = "/sys/devices/system/cpu";
@@ -24,6 +24,7 @@ pub(crate) fn check(job: &Job) -> Result<(), EngineError> {
     match named.iter().find(|number| tells && !is_there(**number)) {
         None => Ok(()),
         Some(missing) => Err(EngineError::Unsupported {
+            capability: Capability::Processors,
             what: format!("job `{}`: running on the processors {named:?}", job.name),
             why: format!("processor {missing} is not there"),
             remedy: format!(

@@ -4,7 +4,7 @@
 
 use fathom_workload::{Backend, Job};
 
-use crate::EngineError;
+use crate::{Capability, EngineError};
 
 /// What is meant as storage, and what is mounted in its place.
 const SCHEMES: [(&str, &str); 3] = [
@@ -26,6 +26,7 @@ pub(crate) fn check(job: &Job) -> Result<(), EngineError> {
         let found = SCHEMES.iter().find(|(scheme, _)| path.starts_with(scheme));
         if let Some((scheme, what)) = found {
             return Err(EngineError::Unsupported {
+                capability: Capability::RemoteTarget,
                 what: format!("job `{}`: target `{path}`", job.name),
                 why: format!("`{scheme}` targets are not built yet"),
                 remedy: format!(

@@ -95,6 +95,21 @@ pub fn run_gated(
     run_with(workload, options, stop, sink, (Some(gate), probe_uring))
 }
 
+/// As [`run`], of what [`crate::preflight`] found a moment ago: `plan` is of the same `workload` and `options`.
+///
+/// # Errors
+/// As of [`run`], but for what was looked at already.
+pub fn run_planned(
+    workload: &Workload,
+    options: &RunOptions,
+    plan: &Plan,
+    stop: &StopFlag,
+    sink: &mut dyn EventSink,
+) -> Result<RunOutcome, EngineError> {
+    prepare();
+    run_plan(workload, (options, plan), None, stop, sink)
+}
+
 /// As [`run`], where `probe` says whether io_uring can be used.
 fn run_with(
     workload: &Workload,
@@ -103,11 +118,26 @@ fn run_with(
     sink: &mut dyn EventSink,
     (gate, probe): (Option<&dyn Gate>, RingProbe),
 ) -> Result<RunOutcome, EngineError> {
+    prepare();
+    let plan = preflight_with(workload, options, probe)?;
+    run_plan(workload, (options, &plan), gate, stop, sink)
+}
+
+/// Sets the process up for runs.
+fn prepare() {
     rawio::map_large_allocations();
     rawio::prepare_cycle_clock();
     // Where it cannot be raised, opening says which file was one too many.
     let _ = rawio::raise_open_files_limit();
-    let plan = preflight_with(workload, options, probe)?;
+}
+
+fn run_plan(
+    workload: &Workload,
+    (options, plan): (&RunOptions, &Plan),
+    gate: Option<&dyn Gate>,
+    stop: &StopFlag,
+    sink: &mut dyn EventSink,
+) -> Result<RunOutcome, EngineError> {
     let store = Store::open(&plan.targets, stop)?;
     for note in &plan.notes {
         sink.event(&Event::Note { text: note });
@@ -121,18 +151,18 @@ fn run_with(
     };
     let parents = Parents::make(&plan.targets)?;
     merged::make_all(workload)?;
-    if lay_out_all(workload, &plan, &store, stop, sink)? == LayoutEnd::Interrupted {
+    if lay_out_all(workload, plan, &store, stop, sink)? == LayoutEnd::Interrupted {
         outcome.interrupted = true;
         return Ok(outcome);
     }
     let ready = Ready {
         made: growth::make(&plan.targets, &store, stop)?,
         parents,
-        plan: &plan,
+        plan,
         store: &store,
         gate,
     };
-    make_directories(&plan)?;
+    make_directories(plan)?;
     FileSets::prepare(&plan.targets)?;
     outcome.facts.targets = plan
         .targets
@@ -161,7 +191,7 @@ fn run_with(
     for (facts, changes) in outcome.facts.targets.iter_mut().zip(changes) {
         facts.changes = changes;
     }
-    unlink(workload, &plan);
+    unlink(workload, plan);
     outcome.interrupted = stop.is_requested();
     Ok(outcome)
 }

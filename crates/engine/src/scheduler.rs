@@ -9,10 +9,10 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 use fathom_workload::{Job, Workload};
 
-use crate::EngineError;
 use crate::calls::path_of;
 use crate::guard::{self, BlockDevice, DeviceNumber};
 use crate::targets::Targets;
+use crate::{Capability, EngineError};
 
 /// The one scheduler of a disk that can have no other.
 const NOT_TUNABLE: &str = "none";
@@ -87,6 +87,7 @@ fn look(job: &Job, wanted: &str, disk: &BlockDevice) -> Result<Found, EngineErro
     let known = |name: &str| name.trim_matches(['[', ']']) == wanted;
     if !list.split_whitespace().any(known) {
         return Err(EngineError::Unsupported {
+            capability: Capability::Scheduler,
             what: format!("job `{}`: the I/O scheduler `{wanted}`", job.name),
             why: format!("{} has {list} ({setting})", disk.name),
             remedy: "name one of these, or load the kernel's module of the other".to_owned(),
@@ -100,6 +101,7 @@ fn look(job: &Job, wanted: &str, disk: &BlockDevice) -> Result<Found, EngineErro
 
 fn refused(job: &Job, wanted: &str, setting: &str, why: &io::Error) -> EngineError {
     EngineError::Unsupported {
+        capability: Capability::Scheduler,
         what: format!(
             "job `{}`: switching to the I/O scheduler `{wanted}`",
             job.name

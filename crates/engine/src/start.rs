@@ -19,7 +19,7 @@ use crate::file_sets::SetStart;
 use crate::order::Order;
 use crate::timing::Times;
 use crate::worker::{Extras, Finished, Full, Parts, Source, Worker};
-use crate::{EngineError, calls, exports, scheduler, thread};
+use crate::{Capability, EngineError, calls, exports, scheduler, thread};
 
 /// Where a worker says that it is ready, or why it cannot be.
 type Ready = Sender<Result<(), EngineError>>;
@@ -186,6 +186,7 @@ fn made_or_told<Q>(job: &Job, queue: Result<Q, RingUnusable>, ready: &Ready) -> 
             "lower its depth, block size or number of workers, or choose another engine",
         );
         let _ = ready.send(Err(EngineError::Unsupported {
+            capability: Capability::IoUring,
             what: format!("job `{}`", job.name),
             why: error.to_string(),
             remedy: remedy.to_owned(),

@@ -87,8 +87,8 @@ impl SteadyWatch {
     }
 
     /// Intervals are counted from `origin`.
-    pub(crate) fn begin(&mut self, origin: Nanos) {
-        self.origin = origin;
+    pub(crate) fn begin(self, origin: Nanos) -> Self {
+        Self { origin, ..self }
     }
 
     /// Adds a worker's second.
@@ -109,6 +109,13 @@ impl SteadyWatch {
         }
     }
 
+    /// Adds what a worker did last, where that is a whole second.
+    pub(crate) fn take_last(&mut self, set: &IntervalSet) {
+        if set.until >= set.end {
+            self.take(set);
+        }
+    }
+
     /// Judges what is over by `now`.
     pub(crate) fn judge(&mut self, now: Nanos) {
         for judged in self.judged.values_mut() {
@@ -122,8 +129,9 @@ impl SteadyWatch {
         }
     }
 
-    /// Leaves what was found with the workers.
-    pub(crate) fn finish(self, workers: &mut [WorkerStats]) {
+    /// Judges the rest, now that nothing more comes, and leaves what was found with the workers.
+    pub(crate) fn finish(mut self, workers: &mut [WorkerStats]) {
+        self.judge(Nanos::MAX);
         for worker in workers {
             let judged = self.jobs[worker.job].and_then(|it| self.judged.get(&it));
             worker.steady = judged.map(|judged| Box::new(judged.outcome.clone()));
@@ -223,9 +231,8 @@ mod tests {
     use fathom_units::Bytes;
     use fathom_workload::preset;
 
-    /// Seconds of I/Os a second until the results count as steady.
-    #[track_caller]
-    fn check(judgement: SteadyJudgement, percent: f64, iops: &[u64], expected: Option<usize>) {
+    /// A stage of one job of one worker that is judged over three seconds, after one.
+    fn judged_stage(judgement: SteadyJudgement, percent: f64) -> Stage {
         let mut stage = preset("quick", "/unused").unwrap().stages.remove(0);
         stage.jobs.truncate(1);
         stage.jobs[0].workers = 1;
@@ -238,23 +245,55 @@ mod tests {
             ramp: Nanos::from_secs(1),
             interval: Nanos::from_secs(1),
         });
-        let mut watch = SteadyWatch::new(&stage);
+        stage
+    }
+
+    /// The set of the second that ends at `second`, with `ios` I/Os.
+    fn of_second(job: &Job, second: u64, ios: u64) -> IntervalSet {
+        let mut set = IntervalSet::new(0, job);
+        set.end = Nanos::from_secs(second);
+        (set.until, set.phase) = (set.end, Phase::Measure);
+        if let Some(stats) = set.directions.iter_mut().flatten().next() {
+            stats.latency.record_many(1000, ios);
+        }
+        set
+    }
+
+    /// Seconds of I/Os a second until the results count as steady.
+    #[track_caller]
+    fn check(judgement: SteadyJudgement, percent: f64, iops: &[u64], expected: Option<usize>) {
+        let stage = judged_stage(judgement, percent);
+        let mut watch = SteadyWatch::new(&stage).begin(Nanos::ZERO);
         let enough = watch.enough(0).unwrap();
-        watch.begin(Nanos::ZERO);
         let mut steady_after = None;
         for (second, ios) in (1u64..).zip(iops) {
-            let mut set = IntervalSet::new(0, &stage.jobs[0]);
-            (set.end, set.phase) = (Nanos::from_secs(second), Phase::Measure);
-            if let Some(stats) = set.directions.iter_mut().flatten().next() {
-                stats.latency.record_many(1000, *ios);
-            }
-            watch.take(&set);
+            watch.take(&of_second(&stage.jobs[0], second, *ios));
             watch.judge(Nanos::from_secs(second) + GRACE);
             if enough.load(Ordering::Relaxed) && steady_after.is_none() {
                 steady_after = Some(second as usize);
             }
         }
         assert_eq!(steady_after, expected);
+    }
+
+    /// A job whose time is up as its window is full is judged by all of it, but not by a part of a second.
+    #[test]
+    fn the_last_second_is_judged_where_it_is_whole() {
+        let stage = judged_stage(SteadyJudgement::Deviation, 5.0);
+        let job = &stage.jobs[0];
+        for (until, expected) in [(4000, true), (3600, false)] {
+            let mut watch = SteadyWatch::new(&stage).begin(Nanos::ZERO);
+            for second in 1..=3 {
+                watch.take(&of_second(job, second, 100));
+            }
+            let mut last = of_second(job, 4, 100);
+            last.until = Nanos::from_millis(until);
+            watch.take_last(&last);
+            let mut workers = [WorkerStats::new(0, 0)];
+            watch.finish(&mut workers);
+            let outcome = workers[0].steady.take().expect("it is judged");
+            assert_eq!(outcome.attained, expected, "{until}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::order::Order;
 use crate::shell::{self, When};
 use crate::timing::Times;
 use crate::worker::{Finished, SetWorker, Source, Worker};
-use crate::{EngineError, StopFlag, calls};
+use crate::{Capability, EngineError, StopFlag, calls};
 
 /// Files that a thread keeps beside its queue.
 #[derive(Debug)]
@@ -42,8 +42,9 @@ pub(crate) fn kept(job: &Job, files: &[File]) -> Kept {
 }
 
 /// What a job asks for and the system does not allow.
-fn refused(job: &Job, what: &str, why: &io::Error) -> EngineError {
+fn refused(job: &Job, capability: Capability, what: &str, why: &io::Error) -> EngineError {
     EngineError::Unsupported {
+        capability,
         what: format!("job `{}`: {what}", job.name),
         why: why.to_string(),
         remedy: "leave it out, or run as a user who may ask for it".to_owned(),
@@ -66,7 +67,8 @@ pub(crate) fn file_rights(job: &Job) -> Result<Option<FileRights>, EngineError> 
         return Ok(None);
     }
     let rights = FileRights::of(process.user, process.user_group);
-    let rights = rights.map_err(|error| refused(job, &user_and_group(process), &error))?;
+    let rights =
+        rights.map_err(|error| refused(job, Capability::User, &user_and_group(process), &error))?;
     Ok(Some(rights))
 }
 
@@ -82,15 +84,17 @@ fn lock_memory(job: &Job) -> Result<Placed, EngineError> {
     if wanted == Bytes::ZERO {
         return Ok(Placed { _locked: None });
     }
+    let what = format!("locking {wanted} of memory");
     let locked = LockedMemory::new(wanted.get());
     let locked = locked.map_err(|error| match rawio::lockable() {
         Some(limit) => EngineError::Unsupported {
-            what: format!("job `{}`: locking {wanted} of memory", job.name),
+            capability: Capability::LockedMemory,
+            what: format!("job `{}`: {what}", job.name),
             why: format!("{error}; a process of this user may lock {limit} (`ulimit -l`)"),
             remedy: "lock less, raise the limit (`ulimit -l`, systemd's `LimitMEMLOCK=`), or run as root"
                 .to_owned(),
         },
-        None => refused(job, &format!("locking {wanted} of memory"), &error),
+        None => refused(job, Capability::LockedMemory, &what, &error),
     });
     locked.map(|locked| Placed {
         _locked: Some(locked),
@@ -104,9 +108,9 @@ fn lock_memory(job: &Job) -> Result<Placed, EngineError> {
 /// What the system does not allow.
 pub(crate) fn place(job: &Job, worker: u32) -> Result<Placed, EngineError> {
     let process = &job.features.process;
-    let refused = |what: String, why: io::Error| refused(job, &what, &why);
+    let refused = |capability, what: String, why: io::Error| refused(job, capability, &what, &why);
     rawio::become_user(process.user, process.user_group)
-        .map_err(|error| refused(user_and_group(process), error))?;
+        .map_err(|error| refused(Capability::User, user_and_group(process), error))?;
     let all = process.processors.as_slice();
     let own = match (process.sharing, all) {
         (_, []) | (ProcessorSharing::Shared, _) => all,
@@ -123,18 +127,19 @@ pub(crate) fn place(job: &Job, worker: u32) -> Result<Placed, EngineError> {
     };
     if !own.is_empty() {
         let what = || format!("running on the processors {own:?}");
-        rawio::run_on(own).map_err(|error| refused(what(), error))?;
+        rawio::run_on(own).map_err(|error| refused(Capability::Processors, what(), error))?;
     }
     // After the processors, as in fio: where both are given, the nodes hold.
     numa::place(job)?;
     if process.nice != 0 {
         let what = || format!("a nice value of {}", process.nice);
-        rawio::be_nice(process.nice).map_err(|error| refused(what(), error))?;
+        rawio::be_nice(process.nice)
+            .map_err(|error| refused(Capability::Priority, what(), error))?;
     }
     if let Some(priority) = process.io_priority {
         let set = rawio::set_io_priority(priority.class, priority.level, priority.hint);
         let what = || format!("I/O priority class {}", priority.class);
-        set.map_err(|error| refused(what(), error))?;
+        set.map_err(|error| refused(Capability::Priority, what(), error))?;
     }
     lock_memory(job)
 }

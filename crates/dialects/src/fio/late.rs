@@ -132,7 +132,7 @@ fn error_count(diagnostics: &Diagnostics) -> usize {
 pub fn of_option(settings: &Settings, option: &str) -> Option<i32> {
     match option {
         "numa_cpu_nodes" | "numa_mem_policy" | "num_range" => None,
-        "cpumask" => Some(EINVAL),
+        "cpumask" | "fdp" | "dataplacement" => Some(EINVAL),
         "unlink_each_loop" => Some(of_files_anew(settings)),
         _ => Some(EOPNOTSUPP),
     }

@@ -19,7 +19,7 @@ pub fn each(settings: &Settings) -> u64 {
 
 /// How much a job of pairs does on `targets` of `total` bytes, where that does not follow from the ends of its files alone;
 /// `io_size` is that of a pass where one is given, and `most_ios` is what `number_ios` allows. `None`: other jobs, those whose
-/// blocks differ in size, those that are verified or leave something out, and those that go by time.
+/// blocks differ in size, those that are verified and end where the files do, those that leave something out or go by time.
 pub fn extent(
     settings: &Settings,
     targets: &[Target],
@@ -28,7 +28,8 @@ pub fn extent(
 ) -> Option<Extent> {
     let (smallest, block) = used_blocks(settings);
     let place = &settings.placement;
-    let is_other = is_verified(settings)
+    let is_checked = is_verified(settings);
+    let is_other = is_checked && !never_ends(settings)
         || time_based(settings)
         || place.append
         || place.zone_mode.is_some()
@@ -48,6 +49,9 @@ pub fn extent(
     let of_pass = io_size.unwrap_or(size);
     let loops = u64::from(settings.loops.max(1));
     let all = of_pass.saturating_mul(loops);
+    if is_checked {
+        return Some(of_checked(settings, (size, of_pass), block));
+    }
     let most = match of_files {
         Some(pairs) => {
             // What is trimmed counts as what is then written does.
@@ -57,29 +61,72 @@ pub fn extent(
             pairs.saturating_mul(each(settings))
         }
         None if queues(settings) => {
-            // The first I/O that reaches this ends a pass, be it a trim; of several passes each ends with a write here.
-            let both = size.max(of_pass).saturating_add(all);
-            match (both.div_ceil(block), loops) {
-                (of_one, 1) => of_one,
-                (of_one, _) => (of_one / 2 * 2).saturating_mul(loops),
+            let of_one = ios_of_queued(size, (of_pass, all), block);
+            let rest = all.div_ceil(block).saturating_sub(of_one / 2);
+            match loops {
+                1 => of_one,
+                // A pass that ends with a trim leaves it without its write, and so there is one trim more.
+                _ if of_one % 2 == 1 && rest > 0 => {
+                    return Some(of_ios(all.div_ceil(block) * 2 + 1, most_ios, block));
+                }
+                _ => (of_one / 2 * 2).saturating_mul(loops),
             }
         }
         None => u64::MAX,
     };
     let ios = all.div_ceil(block).saturating_mul(each(settings)).min(most);
+    Some(of_ios(ios, most_ios, block))
+}
+
+/// A job that ends by the number of its I/Os: `ios`, or `most_ios` where that is less.
+fn of_ios(ios: u64, most_ios: Option<u64>, block: u64) -> Extent {
     let ios = ios.min(most_ios.unwrap_or(u64::MAX));
-    Some(Extent {
-        // More than they move: they end by their number.
+    Extent {
+        // More than they move.
         bytes: Some(Bytes::new(ios.saturating_add(1).saturating_mul(block))),
         ios: Some(ios),
         loops: 1,
-    })
+    }
+}
+
+/// I/Os that end a pass at offsets that may repeat, of an engine that queues them: the first that reaches these bytes, be it a
+/// trim.
+fn ios_of_queued(size: u64, (of_pass, all): (u64, u64), block: u64) -> u64 {
+    size.max(of_pass).saturating_add(all).div_ceil(block)
+}
+
+/// How much a job does whose writes at offsets that may repeat are checked: passes of engines that queue their I/Os are checked
+/// one by one, of which there are never more than two, and those of the others together.
+fn of_checked(settings: &Settings, (size, of_pass): (u64, u64), block: u64) -> Extent {
+    let loops = u64::from(settings.loops.max(1));
+    let all = of_pass.saturating_mul(loops);
+    let writes = all.div_ceil(block);
+    let of_one = if queues(settings) {
+        ios_of_queued(size, (of_pass, all), block) / 2
+    } else {
+        writes
+    };
+    let (of_pass, passes) = match loops {
+        1 => (writes.min(of_one), 1),
+        // The first is longer in fio; here both are alike.
+        _ if of_one < writes => (writes.div_ceil(2), 2),
+        _ => (writes, 1),
+    };
+    Extent {
+        bytes: Some(Bytes::new(of_pass.saturating_mul(block))),
+        ios: None,
+        loops: passes,
+    }
+}
+
+/// Whether offsets may repeat, so that a pass never ends where the files do.
+fn never_ends(settings: &Settings) -> bool {
+    settings.pattern.random && is_independent(settings)
 }
 
 /// Whether `verify` has a say in where passes end: it has none at offsets that may repeat, where nothing is checked.
 fn is_verified(settings: &Settings) -> bool {
-    let never_ends = settings.pattern.random && is_independent(settings);
-    settings.verify.kind().is_some() && (settings.verify.do_verify || !never_ends)
+    settings.verify.kind().is_some() && (settings.verify.do_verify || !never_ends(settings))
 }
 
 /// Pairs of a pass that ends where the files do; `None`: offsets that may repeat, and those of a random job that goes in order

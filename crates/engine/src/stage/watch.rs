@@ -58,8 +58,7 @@ impl StageRun<'_> {
             // A worker that is gone has panicked; joining it says so.
             let _ = go.send(times);
         }
-        let mut steady = ways.steady;
-        steady.begin(times.origin);
+        let mut steady = ways.steady.begin(times.origin);
         let mut collector = Collector::new(self.index, times, ways.returns);
         if sink.wants_jobs() {
             collector = collector.with_jobs(self.job_of_workers());
@@ -86,7 +85,10 @@ impl StageRun<'_> {
                     steady.take(&set);
                     collector.take(set);
                 }
-                Ok(Message::Last(set)) => collector.add(&set),
+                Ok(Message::Last(set)) => {
+                    steady.take_last(&set);
+                    collector.add(&set);
+                }
                 Ok(Message::Log(batch)) => logs.take(batch, sink),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,

@@ -3,6 +3,7 @@
 //! `HOST`, `HOST,PORT`, `,PORT`, `ip:HOST[,PORT]`, `ip4:…`, `ip6:…`, `sock:PATH`. Without a host a server listens on
 //! 127.0.0.1 alone: whoever reaches it can have jobs run.
 
+use std::fmt;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::FileTypeExt;
@@ -69,6 +70,18 @@ impl Address {
         (if host.is_empty() { "127.0.0.1" } else { host }, port)
     }
 
+    /// What to do where a server cannot listen there.
+    pub fn other(&self) -> &'static str {
+        match self {
+            Self::Ip(..) => {
+                "name an address of this machine, or another port, as in `--server=,8766`"
+            }
+            Self::Socket(_) => {
+                "name a socket in a folder that you may write to, at a place where nothing is"
+            }
+        }
+    }
+
     /// Listens.
     ///
     /// # Errors
@@ -109,6 +122,19 @@ fn watched(stream: TcpStream) -> std::io::Result<Box<dyn Connection>> {
     sockopt::set_tcp_keepintvl(&stream, SILENCE / 3)?;
     sockopt::set_tcp_keepcnt(&stream, 3)?;
     Ok(Box::new(stream))
+}
+
+/// Where it leads: what stands in place of a host that was left out, too, and no port of a socket.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ip(host, port) => {
+                let (host, port) = Self::ip(host, *port);
+                write!(f, "{host},{port}")
+            }
+            Self::Socket(path) => f.write_str(path),
+        }
+    }
 }
 
 /// Something that takes connections.
@@ -183,6 +209,14 @@ mod tests {
         check("ip6:::1,9000", "::1", 9000);
         let socket = Address::parse("sock:/tmp/s").unwrap();
         assert_eq!(socket, Address::Socket("/tmp/s".to_owned()));
+        for (text, shown) in [
+            ("", "127.0.0.1,8765"),
+            (",8766", "127.0.0.1,8766"),
+            ("ip:storage-1", "storage-1,8765"),
+            ("sock:/tmp/s", "/tmp/s"),
+        ] {
+            assert_eq!(Address::parse(text).unwrap().to_string(), shown, "{text}");
+        }
         for bad in [",x", "a,0", "a,70000"] {
             assert!(Address::parse(bad).is_err(), "{bad}");
         }

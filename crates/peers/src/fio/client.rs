@@ -60,19 +60,18 @@ pub fn run(common: &[String], clients: &[Client], console: &dyn Console) -> Resu
     let mut code = Code::Success;
     let mut reports: Vec<(Host, Report)> = Vec::new();
     for ((address, _), reply) in requests.iter().zip(replies) {
-        let host = address.host();
         match reply {
             Ok(Answer { report, problem }) => {
                 if report.failed || problem.is_some() {
                     code = Code::Unexpected;
                 }
                 if let Some(problem) = problem {
-                    console.tell(&format!("<{},{}> {problem}", host.name, host.port));
+                    console.tell(&format!("<{address}> {problem}"));
                 }
-                reports.push((host, report));
+                reports.push((address.host(), report));
             }
             Err(problem) => {
-                console.tell(&format!("<{},{}> {problem}", host.name, host.port));
+                console.tell(&format!("<{address}> {problem}"));
                 code = Code::Unexpected;
             }
         }

@@ -1,8 +1,9 @@
 //! `--inflate-log`: a compressed log as text.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 
-use fathom_session::{Code, Failure};
+use fathom_session::{Code, Failure, unread_hint};
 
 use super::output::Output;
 use flate2::bufread::ZlibDecoder;
@@ -16,7 +17,13 @@ const PIECE: usize = 1 << 16;
 /// Where it cannot be read, or is no such log.
 pub fn inflate(path: &str, output: &mut Output<'_>) -> Result<(), Failure> {
     let unreadable = |error: std::io::Error| {
-        Failure::new(Code::Input, format!("`{path}` cannot be inflated: {error}"))
+        let hint = match error.kind() {
+            std::io::ErrorKind::InvalidInput | std::io::ErrorKind::InvalidData => {
+                "name a log that a job with `log_store_compressed=1` wrote (`.log.fz`)".to_owned()
+            }
+            kind => unread_hint(Path::new(path), kind),
+        };
+        Failure::new(Code::Input, format!("`{path}` cannot be inflated: {error}")).hint(hint)
     };
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut reader = BufReader::new(file);

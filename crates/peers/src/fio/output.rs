@@ -7,7 +7,7 @@ use std::path::Path;
 use fathom_dialects::fio::{self, FioInput, FioRun, OutputFormat};
 use fathom_rawio::{Begin, Clock, open_results};
 use fathom_record::StageResult;
-use fathom_session::{Code, Console, Failure, refuse_device};
+use fathom_session::{Code, Console, Failure, refuse_device, unwritten};
 use fathom_units::Nanos;
 use fathom_workload::Job;
 
@@ -28,7 +28,7 @@ impl<'a> Output<'a> {
             None => None,
             Some(path) => {
                 let file = open_results(Path::new(path), Begin::Emptied);
-                let file = file.map_err(|error| unwritable(path, &error))?;
+                let file = file.map_err(|error| unwritten(Path::new(path), &error))?;
                 Some((path.to_owned(), file))
             }
         };

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use fathom_dialects::fio::{self, FioInput, Report};
-use fathom_engine::EngineError;
+use fathom_engine::{Capability, EngineError};
 use fathom_units::Nanos;
 use fathom_workload::{Backend, Direction, Job, Place};
 
@@ -49,16 +49,13 @@ fn errno_of(input: &FioInput, error: &EngineError) -> impl Fn(usize, &Job) -> i3
 fn of_job(error: &EngineError, job: &Job) -> i32 {
     match error {
         EngineError::Invalid(_) => of_targets(job).unwrap_or_else(|| error.errno()),
-        EngineError::Unsupported { what, .. } if is_invalid(what, job) => EINVAL,
+        // What the system calls an invalid argument.
+        EngineError::Unsupported {
+            capability: Capability::Scheduler | Capability::DirectIo,
+            ..
+        } => EINVAL,
         _ => error.errno(),
     }
-}
-
-/// Whether what cannot be is an argument that the system calls invalid: the job's I/O scheduler, or direct I/O.
-fn is_invalid(what: &str, job: &Job) -> bool {
-    let scheduler = job.features.process.scheduler.as_deref();
-    let is_scheduler = |name| what.ends_with(&format!("I/O scheduler `{name}`"));
-    what.starts_with("direct I/O on ") || scheduler.is_some_and(is_scheduler)
 }
 
 /// What the system says, or would say, to a call on the first of the job's targets that it is wrong with.
@@ -87,25 +84,25 @@ mod tests {
 
     use super::*;
 
-    /// Of a job that names a scheduler, what else the machine does not have has a number of its own.
+    /// A scheduler and direct I/O have the number of an invalid argument, whatever the words that people are told.
     #[test]
     fn what_is_not_supported_has_the_number_of_its_own() {
-        let words = ["--name=a", "--size=1m", "--ioscheduler=none"].map(str::to_owned);
+        let words = ["--name=a", "--size=1m"].map(str::to_owned);
         let input = fio::read(&words, &read_context()).unwrap_or_else(|it| panic!("{it}"));
         let (_, job) = input.workload.jobs().next().expect("there is a job");
-        for (what, expected) in [
-            ("job `a`: the I/O scheduler `none`", 22),
-            ("job `a`: switching to the I/O scheduler `none`", 22),
-            ("job `a`: running on the processors [99]", 95),
-            ("direct I/O on `file`", 22),
-            ("polling for completions on `file`", 95),
+        for (capability, expected) in [
+            (Capability::Scheduler, 22),
+            (Capability::DirectIo, 22),
+            (Capability::Processors, 95),
+            (Capability::Polling, 95),
         ] {
             let error = EngineError::Unsupported {
-                what: what.to_owned(),
+                capability,
+                what: "direct I/O on `file`: the I/O scheduler `none`".to_owned(),
                 why: String::new(),
                 remedy: String::new(),
             };
-            assert_eq!(of_job(&error, job), expected, "{what}");
+            assert_eq!(of_job(&error, job), expected, "{capability:?}");
         }
     }
 }

@@ -1,7 +1,9 @@
 //! A run of fio's jobs on real storage, from the checks before it to the exit code.
 
-use fathom_dialects::fio::{self, FioInput, FioRun, Refused, Unready};
-use fathom_engine::{EngineError, ErrorPolicy, Overwrite, RunOptions, StopFlag, refuse_results};
+use fathom_dialects::fio::{self, FioInput, Refused, Unready};
+use fathom_engine::{
+    EngineError, ErrorPolicy, Overwrite, Plan, RunOptions, StopFlag, refuse_results,
+};
 use fathom_rawio::Clock;
 use fathom_session::{
     Code, Console, Failure, Input, Keep, Start, engine_failure, failure_of, measured, watch,
@@ -10,7 +12,7 @@ use fathom_units::Nanos;
 
 use super::bandwidth;
 use super::logs::Place;
-use super::output::{Output, errors};
+use super::output::{Output, errors, run_of};
 use super::refusal::refusal;
 use super::watcher::Watcher;
 use super::{Ours, trigger};
@@ -36,11 +38,14 @@ pub fn run(
         .map_err(|error| Failure::new(Code::Unexpected, error))?;
     let whole = Input::new("fio", input.workload.clone());
     let mut start = Start::now(&whole, None);
-    if let Err(error) = check(input, &options) {
-        let text = refusal(input, &error, began);
-        output.write(&text);
-        return refuse(output, &text, failure_of("fio", &error), console);
-    }
+    let plan = match check(input, &options) {
+        Ok(plan) => plan,
+        Err(error) => {
+            let text = refusal(input, &error, began);
+            output.write(&text);
+            return refuse(output, &text, failure_of("fio", &error), console);
+        }
+    };
     whole.tell_unused_names(&options.destroy_data, console);
     let mut watcher = Watcher::new(input, output, Place::Files, began, console);
     watcher.start();
@@ -51,7 +56,7 @@ pub fn run(
     };
     let (ran, pulled) = trigger::watched(trigger, began, &stop, console, || {
         watch(&mut start, &whole, keep, &mut watcher, console, |sink| {
-            fathom_engine::run(&input.workload, &options, &stop, sink)
+            fathom_engine::run_planned(&input.workload, &options, &plan, &stop, sink)
         })
     });
     if pulled {
@@ -67,17 +72,10 @@ pub fn run(
     };
     let (output, whole_logs) = watcher.finish(&ran.results, stop.signal(), console);
     output.close()?;
-    let run = FioRun {
-        results: &ran.results,
-        finished_unix_ms: 0,
-        elapsed: Clock::now().saturating_sub(began),
-        priorities: None,
-        idle: &[],
-        pid: std::process::id(),
-    };
     // What a trigger ends is done, as in fio.
     let stopped = ran.interrupted && (!pulled || stop.signal().is_some());
-    let mut code = match (stopped, fio::has_errors(input, &run) || !whole_logs) {
+    let has_errors = fio::has_errors(input, &run_of(&ran.results, began)) || !whole_logs;
+    let mut code = match (stopped, has_errors) {
         (true, _) => Code::PeerStopped,
         (false, true) => Code::Unexpected,
         (false, false) => Code::Success,
@@ -96,9 +94,10 @@ pub fn run(
 }
 
 /// Looks at all that the jobs name, and at what is written beside them.
-fn check(input: &FioInput, options: &RunOptions) -> Result<(), EngineError> {
-    fathom_engine::preflight(&input.workload, options)?;
-    refuse_results(written_beside(input))
+fn check(input: &FioInput, options: &RunOptions) -> Result<Plan, EngineError> {
+    let plan = fathom_engine::preflight(&input.workload, options)?;
+    refuse_results(written_beside(input))?;
+    Ok(plan)
 }
 
 /// Paths of what is written beside what the workload says: logs, for a run on this machine.

@@ -38,18 +38,11 @@ pub fn serve(
     destroy_data: &[String],
     console: &dyn Console,
 ) -> Result<Code, Failure> {
-    let shown = address.host();
     let listener = address.listen().map_err(|error| {
-        let message = format!(
-            "the server cannot listen on `{},{}`: {error}",
-            shown.name, shown.port
-        );
-        Failure::new(Code::Target, message).hint("name another address, as in `--server=,8766`")
+        let message = format!("the server cannot listen on `{address}`: {error}");
+        Failure::new(Code::Target, message).hint(address.other())
     })?;
-    console.print(&format!(
-        "fio: server listening on {},{}\n",
-        shown.name, shown.port
-    ));
+    console.print(&format!("fio: server listening on {address}\n"));
     std::thread::scope(|scope| {
         loop {
             match listener.accept() {

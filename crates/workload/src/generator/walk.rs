@@ -75,8 +75,10 @@ struct Ends {
     /// Bytes that count towards the limit, and the limit.
     counted: u64,
     limit: u64,
-    /// Bytes of all I/Os, which another round is decided by.
+    /// Bytes of all I/Os, which another round is decided by; of pairs at offsets that may repeat, those of their writes.
     moved: u64,
+    /// Whether trims are among them.
+    trims_move: bool,
     /// Rounds that are left after this one; counts where there is no limit of bytes.
     rounds_left: u64,
     limited: bool,
@@ -244,7 +246,7 @@ impl Walk {
             if self.ends.is_reached() {
                 break;
             }
-            if self.ends.round >= self.ends.round_bytes {
+            if self.ends.round >= self.ends.round_bytes && !self.has_open_pair() {
                 if !self.ends.allows_another() {
                     break;
                 }
@@ -279,6 +281,11 @@ impl Walk {
         None
     }
 
+    /// Whether something was trimmed that is yet to be written: a round never ends between the two.
+    fn has_open_pair(&self) -> bool {
+        self.rules.trim_then_write && self.regions.iter().any(|it| it.trimmed.is_some())
+    }
+
     /// As that of the stream.
     pub(super) fn fell_short(&self) -> bool {
         self.ends.fell_short
@@ -289,7 +296,9 @@ impl Walk {
         self.issued[direction as usize] += 1;
         self.zone_bytes += size;
         self.ends.round = self.ends.round.saturating_add(size);
-        self.ends.moved = self.ends.moved.saturating_add(size);
+        if self.ends.trims_move || direction != Direction::Trim {
+            self.ends.moved = self.ends.moved.saturating_add(size);
+        }
         if !self.rules.trim_then_write || direction == Direction::Write {
             self.ends.counted = self.ends.counted.saturating_add(size);
         }
@@ -544,6 +553,13 @@ impl Ends {
         let pairs = u64::from(rules.trim_then_write) + 1;
         let limit = limits.bytes.map_or(total, fathom_units::Bytes::get);
         let writes = job.mix.changes_data();
+        let may_repeat = matches!(
+            job.access,
+            Access::Random {
+                coverage: Coverage::Independent,
+                ..
+            }
+        );
         // Writes in order go round within one round.
         let round = if writes && sequential {
             limit.max(total)
@@ -558,6 +574,7 @@ impl Ends {
             },
             counted: 0,
             moved: 0,
+            trims_move: !(rules.trim_then_write && may_repeat),
             limit: if endless {
                 u64::MAX
             } else {

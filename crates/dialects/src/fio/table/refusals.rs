@@ -23,6 +23,10 @@ pub fn refusal(name: &str) -> Option<(&'static str, &'static str)> {
             "only devices that keep protection information with each block have metadata, and no file system passes it on",
             "leave it out",
         ),
+        "fdp" | "dataplacement" => (
+            "only raw commands to NVMe devices say where data are placed, past the file system and the write guard",
+            "leave it out",
+        ),
         "lockfile" => (
             "a lock around each I/O would be measured instead of the storage",
             "leave it out, or give jobs files of their own",

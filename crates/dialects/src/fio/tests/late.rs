@@ -29,6 +29,8 @@ fn what_fio_finds_late_has_its_number() {
         ("", Some(22)),
         ("--size=64k --cpumask=0", Some(22)),
         ("--size=64k --cgroup=here", Some(95)),
+        ("--size=64k --fdp=1", Some(22)),
+        ("--size=64k --dataplacement=streams --plids=1", Some(22)),
         ("--size=64k --rw=trim --ioengine=null --num_range=4", None),
         ("--size=64k --numa_cpu_nodes=0-", None),
         (again, Some(2)),
