@@ -14,7 +14,12 @@
 //! own wake-up is made good too: the next request is dated back to the moment for which the answer was due, as far as that.
 //! I/Os that waited for no limit hand nothing on: their latency would be cut short.
 //!
-//! Invariants: an arrival is never dated before what the model has already let happen; nothing is answered before it is due.
+//! **Order.** What came together comes into the model a nanosecond apart, in its order. So the arrivals of a trace tell the order
+//! in which the model had them, and a prediction of that trace has the same one; by what stands first in the trace, those of
+//! one moment would be in the order in which they were done, the quick ones first.
+//!
+//! Invariants: an arrival is never dated before what the model has already let happen, and no two at one time; nothing is
+//! answered before it is due.
 
 use fathom_model::{Change, ChangeError, ClientId, Completed, Crash, Lost, Request, Storage};
 use fathom_rawio::Clock;
@@ -55,6 +60,8 @@ pub(crate) struct Pace {
     ways: Ways,
     /// The time of the last that happened in the model.
     floor: Nanos,
+    /// The earliest time of the next request: later than the last one's.
+    next: Nanos,
     /// What wake-ups are brought forward by.
     lead: u64,
 }
@@ -68,6 +75,7 @@ impl Pace {
             start,
             ways,
             floor: start,
+            next: start,
             lead: match can_spin {
                 Spin::Yes => LEAD_MAX / 2,
                 Spin::No => 0,
@@ -120,7 +128,7 @@ impl Pace {
             HandedOn::Late(late) => left.saturating_sub(late),
             HandedOn::Due(due) => due.min(left),
         };
-        sent.max(earliest).max(self.floor)
+        sent.max(earliest).max(self.floor).max(self.next)
     }
 
     /// Lets happen what is due at `time`, until I/Os complete; gives when they did. `None`: nothing more is due.
@@ -137,6 +145,7 @@ impl Pace {
     #[inline]
     pub fn submit(&mut self, time: Nanos, request: Request, completed: &mut Vec<Completed>) {
         self.floor = self.floor.max(time);
+        self.next = self.floor.saturating_add(Nanos::new(1));
         self.storage
             .submit(self.since_start(self.floor), request, completed);
     }
@@ -374,6 +383,21 @@ mod tests {
         }
         let mut completed = Vec::new();
         pace.submit(moment, read(0), &mut completed);
-        assert_eq!(pace.sent_at(moment, HandedOn::Late(late)), moment);
+        let after = moment + Nanos::new(1);
+        assert_eq!(pace.sent_at(moment, HandedOn::Late(late)), after);
+    }
+
+    /// Requests of one moment, and those that are dated back before others.
+    #[test]
+    fn what_comes_together_keeps_its_order() {
+        let mut pace = pace("iops = 1000");
+        let mut completed = Vec::new();
+        let moment = Nanos::from_secs(1);
+        for (tag, left) in [(0, 5), (1, 5), (2, 3), (3, 0), (4, 8), (5, 8)] {
+            let sent = pace.sent_at(moment + Nanos::new(left), HandedOn::Nothing);
+            let expected = [5, 6, 7, 8, 9, 10][tag as usize];
+            assert_eq!(sent, moment + Nanos::new(expected), "{tag}");
+            pace.submit(sent, read(tag), &mut completed);
+        }
     }
 }

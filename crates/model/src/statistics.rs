@@ -179,4 +179,16 @@ mod tests {
         meter.busy_on(at(50), at(60));
         close(meter.busy_share(at(100)), (20.0 + 10.0) / 100.0);
     }
+
+    /// A limit that is raised takes back the time that it was to be busy for.
+    #[test]
+    fn time_that_is_no_longer_busy_is_taken_back() {
+        let at = Nanos::new;
+        let mut meter = Meter::default();
+        meter.busy(at(0), at(80));
+        meter.busy_until_only(at(20), at(50));
+        close(meter.busy_share(at(100)), 0.5);
+        meter.busy(at(60), at(70));
+        close(meter.busy_share(at(100)), 0.6);
+    }
 }

@@ -237,4 +237,16 @@ mod tests {
             }
         }
     }
+
+    /// Groups are filled in turn: a later one has what those before it leave.
+    #[test]
+    fn disks_of_a_later_group_are_used_after_those_before_it() {
+        let (columns, group) = (2, 64 * 10);
+        let stripe = Stripe::new(columns, 64, group);
+        let used = |used| [0, 1, 2, 3].map(|disk| stripe.used_of_disk(disk, used));
+        assert_eq!(used(group / 2), [192, 192, 0, 0]);
+        assert_eq!(used(group), [320, 320, 0, 0]);
+        assert_eq!(used(group + 64), [320, 320, 64, 64]);
+        assert_eq!(used(group * 2), [320; 4]);
+    }
 }

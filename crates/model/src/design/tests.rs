@@ -316,6 +316,25 @@ caching = "none"
     check(&devices, &[&format!("41{too_many}")]);
 }
 
+/// The share stands where there are credits, and nowhere else.
+#[test]
+fn credits_stand_in_the_record_where_there_are_some() {
+    for (burst, share) in [
+        ("burst = 'credits'\ncredits = '25%'", Some("0.25")),
+        ("burst = 'credits'", Some("1.00")),
+        ("burst = 'off'", None),
+    ] {
+        let text = format!(
+            "[[vm]]\nname = 'm'\nsize = 'Standard_D8s_v5'\n[[vm.volume]]\nname = 'v'\nmount = '/v'\n\
+             disks = {{ type = 'P10' }}\ncaching = 'none'\n{burst}\n"
+        );
+        let json = good(&text).to_json();
+        let found = json["vm"][0]["volume"][0]["credits_share"].as_f64();
+        let found = found.map(|share| format!("{share:.2}"));
+        assert_eq!(found.as_deref(), share, "{burst}: {json}");
+    }
+}
+
 #[test]
 fn a_slash_at_the_end_of_a_mount_makes_no_other_mount() {
     let device = |name: &str, mount: &str| {

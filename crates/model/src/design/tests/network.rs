@@ -75,6 +75,8 @@ fn what_is_in_flight_follows_the_version() {
     let tuned = with("rsize = '256KiB'\nwsize = '1MiB'\nwindow = '4MiB'");
     assert_eq!((tuned.rsize, tuned.wsize), (Bytes::kib(256), Bytes::mib(1)));
     assert_eq!(tuned.window, Some(Bytes::mib(4)));
+    let least = with("rsize = '1KiB'\nwsize = '1KiB'");
+    assert_eq!((least.rsize, least.wsize), (Bytes::kib(1), Bytes::kib(1)));
 }
 
 #[test]
