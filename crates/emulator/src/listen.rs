@@ -299,3 +299,101 @@ impl Drop for Listener {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn listen(place: &str, reach: Reach) -> Result<Listener, ListenError> {
+        Listener::new(&Place::parse(place)?, reach, Greeting::Tls)
+    }
+
+    #[test]
+    fn places_are_directories_and_addresses_with_a_port() {
+        let tcp = |address: &str| Some(Place::Tcp(address.to_owned()));
+        for (text, expected) in [
+            ("unix:/a:b", Some(Place::Unix("/a:b".into()))),
+            ("tcp:[::1]:0", tcp("[::1]:0")),
+            ("tcp:host:65535", tcp("host:65535")),
+            ("tcp:host:65536", None),
+            ("tcp:host", None),
+            ("unix:", None),
+            ("/a", None),
+        ] {
+            assert_eq!(Place::parse(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_socket_is_its_owners_and_goes_with_the_directory_made_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("a b");
+        let place = format!("unix:{}", directory.display());
+        let listener = listen(&place, Reach::Local).unwrap();
+        let socket = directory.join(SOCKET);
+        let facts = std::fs::symlink_metadata(&socket).unwrap();
+        assert_eq!(facts.permissions().mode() & 0o777, 0o600);
+        // TLS is for TCP alone.
+        assert_eq!(listener.greeting(), Greeting::Plain);
+        let uri = listener.uri("ü/%");
+        assert!(uri.starts_with("nbd+unix:///%C3%BC/%25?socket=/"), "{uri}");
+        assert!(uri.ends_with("/a%20b/fathom.sock"), "{uri}");
+        assert!(listener.accept().unwrap().is_none());
+        let client = UnixStream::connect(&socket).unwrap();
+        assert!(listener.accept().unwrap().is_some());
+        drop(client);
+        assert!(matches!(
+            listen(&place, Reach::Local),
+            Err(ListenError::Busy(_))
+        ));
+        drop(listener);
+        assert!(!directory.exists());
+    }
+
+    #[test]
+    fn what_others_put_in_the_place_of_a_socket_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = format!("unix:{}", folder.path().display());
+        let socket = folder.path().join(SOCKET);
+        // A dead one gives way.
+        drop(UnixListener::bind(&socket).unwrap());
+        let listener = listen(&place, Reach::Local).unwrap();
+        std::fs::remove_file(&socket).unwrap();
+        std::fs::write(&socket, "another's").unwrap();
+        drop(listener);
+        assert!(socket.exists());
+        assert!(matches!(
+            listen(&place, Reach::Local),
+            Err(ListenError::NoSocket(_))
+        ));
+    }
+
+    #[test]
+    fn addresses_that_others_reach_are_for_who_asks() {
+        assert!(matches!(
+            listen("tcp:0.0.0.0:0", Reach::Local),
+            Err(ListenError::Open(_))
+        ));
+        assert!(listen("tcp:0.0.0.0:0", Reach::Anybody).is_ok());
+        let listener = listen("tcp:127.0.0.1:0", Reach::Local).unwrap();
+        assert_eq!(listener.greeting(), Greeting::Tls);
+        let uri = listener.uri("d");
+        assert!(uri.starts_with("nbds://127.0.0.1:"), "{uri}");
+    }
+
+    #[test]
+    fn a_path_is_as_long_as_a_socket_has_room_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let room = PATH_MOST - root.as_os_str().len() - SOCKET.len() - 2;
+        for (length, fits) in [(room, true), (room + 1, false)] {
+            let directory = root.join("d".repeat(length));
+            let came = listen(&format!("unix:{}", directory.display()), Reach::Local);
+            assert_eq!(came.is_ok(), fits, "{came:?}");
+            // What was made for nothing is gone.
+            assert_eq!(directory.exists(), fits);
+        }
+    }
+}

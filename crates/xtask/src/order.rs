@@ -6,7 +6,7 @@
 //! takes half as much memory again: the tests say so ([`note_if_stale`]).
 //!
 //! Valgrind finds names, but no lines, of what stands in a section of its own; `perf` finds both. For the lines, build with an
-//! empty list.
+//! empty list and `CARGO_PROFILE_RELEASE_DEBUG=line-tables-only`.
 
 use std::collections::BTreeSet;
 use std::path::Path;

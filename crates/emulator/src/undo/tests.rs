@@ -270,6 +270,23 @@ fn holes_that_are_zeroed_take_nothing() {
     assert_eq!(undo.blocks[&1].pending, BLOCK);
 }
 
+/// A hole needs no copy, and neither does what has one already.
+#[test]
+fn copies_are_counted_of_data_alone() {
+    let (mut undo, mut budget) = (Undo::default(), Budget::new(100));
+    let mut disk = Disk::new(&Medium::Memory, "v", 16 * BLOCK).unwrap();
+    disk.reserve(&mut budget, 5 * BLOCK, 2 * BLOCK).unwrap();
+    disk.write(5 * BLOCK, &[1; 2 * BLOCK as usize]).unwrap();
+    let count = |undo: &Undo, range| undo.copies(&disk, range);
+    for (first, blocks, expected) in [(0, 16, 2), (0, 5, 0), (5, 1, 1), (6, 1, 1), (7, 9, 0)] {
+        let range = (first * BLOCK, blocks * BLOCK);
+        assert_eq!(count(&undo, range), expected, "{range:?}");
+    }
+    let write = (0, (5 * BLOCK, BLOCK));
+    undo.will_write(&disk, &mut budget, write, With::Bytes);
+    assert_eq!(count(&undo, (0, 16 * BLOCK)), 1);
+}
+
 /// The second part of a write fails, or goes to its disk at once, where the first is in the cache.
 #[test]
 fn what_of_a_write_is_in_no_cache_is_over_with_it() {
