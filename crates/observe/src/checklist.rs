@@ -86,6 +86,7 @@ impl Checklist {
                 origin: Some(seen.source.clone()),
                 transactions_per_sec: about.transactions_per_sec,
                 growth: about.growth,
+                logical_processors: seen.machine.processors,
                 ..Profile::default()
             },
             rules: vec![periods.rule.clone()],

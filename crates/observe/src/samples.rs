@@ -202,6 +202,8 @@ pub struct Stretch {
 pub struct Machine {
     /// As the source names it.
     pub name: Option<String>,
+    /// Logical processors.
+    pub processors: Option<u64>,
     /// Memory in all.
     pub memory: Option<Bytes>,
     /// In order of time.

@@ -165,6 +165,8 @@ pub fn machine(vm: &VmSize, (meter, unit): (Meter, Unit), catalog: &Catalog) -> 
         match meter {
             Meter::Uncached => of(&vm.uncached),
             Meter::Cached => of(&vm.cached),
+            Meter::Processors => u64::from(vm.vcpus),
+            Meter::Memory => vm.memory.get(),
             Meter::Slots => u64::from(vm.max_data_disks),
             Meter::Writes | Meter::Reads => u64::from(vm.network_mbps.unwrap_or(0)),
         }

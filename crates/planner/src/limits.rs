@@ -142,7 +142,7 @@ impl Figure {
     }
 
     /// What is there once and for all.
-    const fn lasting(unit: Unit, need: u64, have: u64) -> Self {
+    pub(crate) const fn lasting(unit: Unit, need: u64, have: u64) -> Self {
         Self {
             unit,
             need,
@@ -411,6 +411,10 @@ fn paths_of_smb(
 /// Which of a machine's limits it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meter {
+    /// Its processors.
+    Processors,
+    /// Its memory.
+    Memory,
     /// Data disks that it takes.
     Slots,
     /// Its budget of what passes the host cache by.
@@ -427,7 +431,7 @@ impl Meter {
     /// The limit as a line's owner.
     pub fn owner(self, vm: &VmSize) -> String {
         let what = match self {
-            Self::Slots => return vm.name.to_owned(),
+            Self::Processors | Self::Memory | Self::Slots => return vm.name.to_owned(),
             Self::Uncached => "uncached",
             Self::Cached => "cached",
             Self::Writes => "network, writes",
@@ -627,6 +631,7 @@ fn every_line(
         .collect();
     let storage: Vec<_> = candidate.volumes.iter().collect();
     let own = of_machine(&part, (candidate.vm, &storage), terms).into_iter();
+    let own = part.machine.of_each(candidate.vm).chain(own);
     lines.extend(own.map(|(meter, figure)| {
         let owner = meter.owner(candidate.vm);
         let unit = figure.unit;

@@ -1,6 +1,7 @@
 //! One limit of a design as it is shown.
 
 use crate::burst::Credits;
+use crate::machine::hundredths;
 use fathom_profile::PeriodKind;
 use fathom_units::{Bytes, BytesPerSec, Iops, group_digits};
 
@@ -40,6 +41,10 @@ pub enum Unit {
     Capacity,
     /// Data disks.
     Disks,
+    /// Virtual processors, in hundredths of one.
+    Processors,
+    /// Bytes of memory, as machines are sold: of 2^30 bytes.
+    Memory,
     /// I/Os outstanding.
     Outstanding,
 }
@@ -47,7 +52,10 @@ pub enum Unit {
 impl Unit {
     /// Whether it is used up by I/O, and not by what lies there.
     pub const fn is_rate(self) -> bool {
-        !matches!(self, Self::Capacity | Self::Disks)
+        !matches!(
+            self,
+            Self::Capacity | Self::Disks | Self::Processors | Self::Memory
+        )
     }
 
     /// A figure of this unit.
@@ -59,10 +67,22 @@ impl Unit {
             (Self::BinaryBandwidth, value) => binary_rate(value),
             (Self::BinaryBandwidthWritten, value) => format!("{} written", binary_rate(value)),
             (Self::Capacity, value) => Bytes::new(value).to_string(),
+            (Self::Processors, value) => format!("{} vCPU", hundredths(value)),
+            (Self::Memory, value) => gibibytes(value),
             (Self::Disks, 1) => "1 disk".to_owned(),
             (Self::Disks, value) => format!("{value} disks"),
             (Self::Outstanding, value) => format!("{} in flight", group_digits(value)),
         }
+    }
+}
+
+/// Memory in GiB, to a tenth.
+fn gibibytes(bytes: u64) -> String {
+    let gib = 1 << 30;
+    if bytes.is_multiple_of(gib) {
+        format!("{} GiB", group_digits(bytes / gib))
+    } else {
+        format!("{} GiB", to_a_tenth(bytes as f64 / gib as f64))
     }
 }
 

@@ -5,6 +5,7 @@ use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
 use crate::PlanError;
 use crate::line::Unit;
+use crate::machine::{MachineNeed, Told};
 use crate::split::ByGoals;
 
 /// Most volumes of one plan: their combinations are searched in full.
@@ -22,6 +23,8 @@ pub struct Need {
     pub name: String,
     /// The percentile it was read at.
     pub level: Level,
+    /// Processors and memory.
+    pub machine: MachineNeed,
     /// Volumes in the order of the profile.
     pub volumes: Vec<VolumeNeed>,
     /// What was filled in, one sentence each.
@@ -93,9 +96,14 @@ impl Need {
                 most: MOST_VOLUMES,
             });
         }
-        let mut assumed = Vec::new();
+        let (mut assumed, mut notes) = (Vec::new(), Vec::new());
+        let mut told = Told {
+            assumed: &mut assumed,
+            notes: &mut notes,
+        };
+        let machine = MachineNeed::of(profile, level, &mut told);
         let seen = profile.volumes.iter();
-        let notes = seen.flat_map(|volume| no_goals(volume, level)).collect();
+        notes.extend(seen.flat_map(|volume| no_goals(volume, level)));
         let volumes = profile.volumes.iter().map(|volume| {
             if volume.capacity.is_none() {
                 assumed.push(format!(
@@ -126,6 +134,7 @@ impl Need {
         Ok(Self {
             name: profile.name.clone(),
             level,
+            machine,
             volumes,
             assumed,
             notes,
@@ -137,6 +146,7 @@ impl Need {
     pub fn part(&self, machines: u32) -> Self {
         let machines = u64::from(machines.max(1));
         let mut part = self.clone();
+        part.machine = self.machine.part(machines);
         for volume in &mut part.volumes {
             volume.capacity = Bytes::new(volume.capacity.get().div_ceil(machines));
             for load in &mut volume.loads {

@@ -17,7 +17,7 @@ use crate::candidate::{Candidate, Storage};
 use crate::choices::{self, Products};
 use crate::combine::{Machine, combine};
 use crate::goal::Slow;
-use crate::limits::Terms;
+use crate::limits::{Figure, Meter, Terms};
 use crate::line::Line;
 use crate::need::Need;
 use crate::ruled_out::{Rule, RuledOut};
@@ -326,6 +326,18 @@ impl Search<'_> {
         Ok(options)
     }
 
+    /// One of a machine's own limits is too low.
+    fn missed(&self, vm: &VmSize, (meter, figure): (Meter, Figure)) -> Left {
+        let line = figure.owned(meter.owner(vm));
+        let example = format!(
+            "{} gives {}, {} are needed",
+            line.owner,
+            line.unit.figure(line.have),
+            line.unit.figure(line.need)
+        );
+        Left::new(Rule::Machine, example, Some(self.of_each(line)))
+    }
+
     /// Whether a machine's traffic to disks has limits to judge by. Of some sizes no page prints a throughput: nothing says
     /// what they carry, so that only who names their series is offered them.
     fn judges_disks_of(&self, vm: &VmSize) -> bool {
@@ -344,6 +356,10 @@ impl Search<'_> {
             vm.network_mbps.is_some() && families.iter().any(|family| family.is_network());
         if !takes_disks && !takes_network {
             return Err(left(Rule::NoLimitsPrinted));
+        }
+        let mut itself = self.part.machine.of_each(vm);
+        if let Some(missed) = itself.find(|(_, figure)| !figure.carries()) {
+            return Err(self.missed(vm, missed));
         }
         let options = self.options(vm, (takes_disks, takes_network))?;
         let together = combine(
@@ -366,16 +382,7 @@ impl Search<'_> {
                 dear: Some((cost.price, candidate.title())),
                 ..left(Rule::TooDear)
             }),
-            (None, Some((meter, figure))) => {
-                let line = figure.owned(meter.owner(vm));
-                let example = format!(
-                    "{} gives {}, {} are needed",
-                    line.owner,
-                    line.unit.figure(line.have),
-                    line.unit.figure(line.need)
-                );
-                Err(Left::new(Rule::Machine, example, Some(self.of_each(line))))
-            }
+            (None, Some(missed)) => Err(self.missed(vm, missed)),
             (None, None) => Err(left(Rule::Machine)),
         }
     }

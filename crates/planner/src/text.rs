@@ -93,6 +93,9 @@ impl Plan {
                 sentence(text, "  ", &words);
             }
         }
+        if let Some(words) = self.need.machine.told() {
+            sentence(text, "  ", &words);
+        }
         for assumed in &self.need.assumed {
             sentence(text, "  ", &format!("assumed: {assumed}"));
         }

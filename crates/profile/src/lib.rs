@@ -38,6 +38,8 @@ pub struct Profile {
     pub transactions_per_sec: Option<u64>,
     /// What every rate and size is to be multiplied by.
     pub growth: Growth,
+    /// Logical processors of the machine that the shares in use are of.
+    pub logical_processors: Option<u64>,
     /// Share of the processors in use, on average over a stretch of time.
     pub processors: Levels<Percent>,
     /// The most of the processors in use within a stretch of time.

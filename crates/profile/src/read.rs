@@ -19,6 +19,8 @@ const MOST: u64 = 1_000_000_000;
 const MOST_RATE: BytesPerSec = BytesPerSec::new(1_000_000_000_000_000);
 /// Most space, and memory: the same.
 const MOST_SPACE: Bytes = Bytes::new(100 << 50);
+/// Most logical processors: no kernel takes more.
+const MOST_PROCESSORS: u64 = 65_536;
 /// Largest I/O: operating systems do none of 2 GiB.
 const LARGEST_IO: Bytes = Bytes::gib(1);
 
@@ -48,6 +50,7 @@ fn read_profile(top: &Entry<'_>, complaints: &mut Complaints<'_>) -> Profile {
         "origin",
         "transactions_per_sec",
         "growth",
+        "logical_processors",
         "processors",
         "peak_processors",
         "memory",
@@ -59,6 +62,7 @@ fn read_profile(top: &Entry<'_>, complaints: &mut Complaints<'_>) -> Profile {
     let origin = top.text("origin", complaints);
     let transactions = top.number("transactions_per_sec", 1..=MOST, complaints);
     let growth = read_growth(top, complaints);
+    let logical_processors = top.number("logical_processors", 1..=MOST_PROCESSORS, complaints);
     let processors = quantities(top, "processors", complaints);
     let peak_processors = quantities(top, "peak_processors", complaints);
     let memory = quantities(top, "memory", complaints);
@@ -87,6 +91,7 @@ fn read_profile(top: &Entry<'_>, complaints: &mut Complaints<'_>) -> Profile {
         origin: origin.map(|origin| origin.value.to_owned()),
         transactions_per_sec: transactions.map(|rate| rate.value),
         growth,
+        logical_processors: logical_processors.map(|count| count.value),
         processors,
         peak_processors,
         memory,

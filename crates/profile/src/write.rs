@@ -19,6 +19,8 @@ impl Profile {
         line(&mut text, "transactions_per_sec", transactions);
         let growth = (self.growth != Growth::NONE).then(|| quoted(&self.growth.to_string()));
         line(&mut text, "growth", growth);
+        let count = self.logical_processors.map(|count| count.to_string());
+        line(&mut text, "logical_processors", count);
         line(&mut text, "processors", levels(&self.processors, percent));
         let peak = levels(&self.peak_processors, percent);
         line(&mut text, "peak_processors", peak);

@@ -163,6 +163,7 @@ proptest! {
             origin,
             transactions_per_sec: transactions,
             growth: growth.parse::<Growth>().expect("a growth"),
+            logical_processors: transactions.map(|count| count.min(65_536)),
             processors,
             peak_processors: processors,
             memory: Levels::all(Bytes::gib(3)),

@@ -125,7 +125,8 @@ impl Reader {
             self.memory(name, &words)
         } else if first.bytes().all(|byte| byte.is_ascii_digit()) && words.len() > 3 {
             return self.disk(line, &words);
-        } else if first.starts_with("cpu") {
+        } else if let Some(number) = first.strip_prefix("cpu") {
+            self.one_processor(number);
             Ok(())
         } else {
             if let Ok(at) = self.dates.read(moment) {
@@ -176,6 +177,14 @@ impl Reader {
         let share = |now: u64, then: u64| now.saturating_sub(then) as f64 / passed * 100.0;
         let sample = processors(share(idle, idle_before), share(waiting, waiting_before));
         self.collector.machine(sample)
+    }
+
+    /// A processor's own line, of which there are as many as processors, numbered from 0.
+    fn one_processor(&mut self, number: &str) {
+        if let Ok(number) = number.parse::<u16>() {
+            let known = &mut self.collector.machine_facts().processors;
+            *known = (*known).max(Some(u64::from(number) + 1));
+        }
     }
 
     fn memory(&mut self, name: &str, words: &[&str]) -> Result<(), TooMuch> {

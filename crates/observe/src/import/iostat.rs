@@ -114,6 +114,12 @@ impl Reader<'_> {
         let mut words = trimmed.split_whitespace().skip(2);
         let host = words.next().map(|word| word.trim_matches(['(', ')']));
         self.day = words.next().map(str::to_owned);
+        let number = trimmed
+            .rsplit_once('(')
+            .and_then(|(_, rest)| rest.strip_suffix(" CPU)"));
+        if let Some(count) = number.and_then(|number| number.parse().ok()) {
+            self.collector.machine_facts().processors = Some(count);
+        }
         let Some(host) = host else { return Ok(()) };
         self.collector.host(host).map_err(|two| {
             let hint = "one machine is observed: give each machine's runs a file of their own";

@@ -136,6 +136,7 @@ fn together(found: Vec<Observation>) -> Result<Observation, Box<Diagnostic>> {
             }
         }
         whole.machine.name = whole.machine.name.or(next.machine.name);
+        whole.machine.processors = whole.machine.processors.or(next.machine.processors);
         whole.machine.memory = whole.machine.memory.or(next.machine.memory);
         combine(&mut whole.machine.samples, next.machine.samples);
         whole.doubts.extend(next.doubts);

@@ -92,6 +92,9 @@ trait Take {
 
     /// The name of the machine whose reports follow.
     fn machine(&mut self, _name: String) {}
+
+    /// How many processors it has.
+    fn processors(&mut self, _count: u64) {}
 }
 
 /// Goes through the reports of a text, one at a time.
@@ -161,6 +164,10 @@ impl<'de, T: Take> Visitor<'de> for Inside<'_, T> {
             } else if key == "nodename" && self.level == Level::Host {
                 if let Some(name) = map.next_value()? {
                     self.to.machine(name);
+                }
+            } else if key == "number-of-cpus" && self.level == Level::Host {
+                if let Some(count) = map.next_value::<serde_json::Value>()?.as_u64() {
+                    self.to.processors(count);
                 }
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -257,6 +264,12 @@ impl Take for Reports<'_> {
     fn machine(&mut self, name: String) {
         if self.machines == 0 {
             self.collector.machine_facts().name = Some(name);
+        }
+    }
+
+    fn processors(&mut self, count: u64) {
+        if self.machines == 0 {
+            self.collector.machine_facts().processors = Some(count);
         }
     }
 }

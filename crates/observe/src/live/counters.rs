@@ -139,6 +139,15 @@ pub fn read_stat(text: &str) -> Option<Processors> {
     })
 }
 
+/// Logical processors that are in use, of /proc/stat: a line each.
+pub fn count_processors(text: &str) -> Option<u64> {
+    let is_one = |line: &&str| {
+        let number = line.strip_prefix("cpu").and_then(|it| it.split(' ').next());
+        number.is_some_and(|it| it.parse::<u32>().is_ok())
+    };
+    Some(text.lines().filter(is_one).count() as u64).filter(|count| *count > 0)
+}
+
 impl Processors {
     /// Share in use since an earlier reading; `None` where no tick has passed.
     pub fn since(&self, earlier: &Self) -> Option<Percent> {
@@ -231,6 +240,9 @@ mod tests {
         assert_eq!(memory, Some((Bytes::kib(1000), Bytes::kib(750))));
         let io = "rchar: 9\nwchar: 8\nread_bytes: 4096\nwrite_bytes: 0\ncancelled_write_bytes: 5\n";
         assert_eq!(read_process_io(io), Some((4096, 0)));
+        let text = "cpu  100 0 50\ncpu0 1 2\ncpu11 1 2\nintr 5\ncpux 1\n";
+        assert_eq!(count_processors(text), Some(2));
+        assert_eq!(count_processors("cpu  100 0 50 800\n"), None);
         for wrong in ["", "cpu", "cpu  1 2", "cpu  x y z w"] {
             assert_eq!(read_stat(wrong), None, "{wrong}");
         }

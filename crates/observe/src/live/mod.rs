@@ -18,7 +18,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fathom_rawio::{Clock, sleep_until, thread_usage, wall_clock};
 use fathom_units::{Nanos, group_digits};
 
-use self::counters::{Counters, Processors, read_diskstats, read_meminfo, read_stat};
+use self::counters::{
+    Counters, Processors, count_processors, read_diskstats, read_meminfo, read_stat,
+};
 use self::devices::{Chosen, choose, is_empty};
 use self::doubts::Doubts;
 use self::processes::Moved;
@@ -220,6 +222,9 @@ impl<'a> Watcher<'a> {
             devices: devices.collect(),
             ..Observation::default()
         };
+        seen.machine.processors = fs::read_to_string("/proc/stat")
+            .ok()
+            .and_then(|text| count_processors(&text));
         seen.machine.memory = memory.map(|it| it.0);
         seen.machine.name = fs::read_to_string("/proc/sys/kernel/hostname")
             .ok()

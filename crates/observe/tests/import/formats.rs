@@ -52,6 +52,7 @@ fn text_of_iostat() {
             .basis_points(),
         9_950
     );
+    assert_eq!(observation.machine.processors, Some(2));
     assert!(unknown(&observation, "percentiles") && unknown(&observation, "memory"));
     assert!(unknown(&observation, "random") && !unknown(&observation, "CPU"));
 }
@@ -468,4 +469,24 @@ fn what_a_disk_did_while_dumps_did_not_hold_it_is_none_of_the_next_interval() {
         .collect();
     assert_eq!(away.len(), 1, "{away:?}");
     assert!(away[0].contains("`sdb` is in 2 of 4 reports"), "{away:?}");
+}
+
+/// Shares of processors are of so many, where a source tells it.
+#[test]
+fn processors_are_counted_where_they_are_told() {
+    for (name, expected) in [
+        ("iostat.json", Some(2)),
+        ("sadf.json", Some(2)),
+        ("diskstats.txt", None),
+        ("vmstat.txt", None),
+    ] {
+        assert_eq!(
+            read(&[name], &only(&[])).machine.processors,
+            expected,
+            "{name}"
+        );
+    }
+    let text = std::fs::read_to_string(sample("diskstats.txt")).unwrap();
+    let each = text.replace("cpu  69292", "cpu0 1 2 3 4\ncpu3 1 2 3 4\ncpu  69292");
+    assert_eq!(read_text(&each, &only(&[])).machine.processors, Some(4));
 }

@@ -368,3 +368,33 @@ fn a_row_that_stands_twice_counts_once() {
     let coarse = read_text(&coarse, &Options::default());
     assert_eq!(device(&coarse, "0 C:").samples.len(), 5);
 }
+
+/// A column each, under either of both names; the sum of all is none.
+#[test]
+fn processors_with_a_column_are_counted() {
+    let columns = |instances: &[&str]| {
+        let columns = instances
+            .iter()
+            .map(|it| format!("\"\\\\DB1\\{it}\\% Processor Time\","));
+        let total = "\"\\\\DB1\\Processor(_Total)\\% Processor Time\",";
+        let header = ENGLISH.replace(total, &format!("{total}{}", columns.collect::<String>()));
+        let rows = ROWS.lines().map(|row| {
+            let (before, last) = row.rsplit_once(',').unwrap();
+            format!("{before},{}{last}\r\n", "\"7\",".repeat(instances.len()))
+        });
+        let text = format!("{header}{}", rows.collect::<String>());
+        read_text(&text, &memory()).machine.processors
+    };
+    assert_eq!(columns(&[]), None);
+    assert_eq!(
+        columns(&["Processor(0)", "Processor(1)", "Processor(2)"]),
+        Some(3)
+    );
+    let both = [
+        "Processor(0)",
+        "Processor Information(0,0)",
+        "Processor Information(1,0)",
+        "Processor Information(0,_Total)",
+    ];
+    assert_eq!(columns(&both), Some(2));
+}

@@ -1,6 +1,6 @@
 //! The first line of PerfMon's text: what each column holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 
@@ -36,6 +36,8 @@ pub(super) struct Header {
     pub disks: Vec<String>,
     /// The machine.
     pub host: Option<String>,
+    /// Its logical processors, where each has a column.
+    pub processors: Option<u64>,
     /// What of the choice must be said.
     pub doubts: Vec<String>,
 }
@@ -75,6 +77,23 @@ struct Column<'a> {
     object: Object,
     instance: &'a str,
     meaning: Meaning,
+}
+
+/// Logical processors with a column each: `Processor(3)`, or `Processor Information(1,3)` with its group. A log may have both.
+fn count_processors(columns: &[Column<'_>]) -> Option<u64> {
+    let of = |parts: usize| {
+        let instances = columns
+            .iter()
+            .filter(|column| column.meaning == Meaning::Processor)
+            .map(|column| column.instance)
+            .filter(|instance| {
+                let mut numbers = instance.split(',');
+                instance.split(',').count() == parts
+                    && numbers.all(|number| number.parse::<u16>().is_ok())
+            });
+        instances.collect::<BTreeSet<_>>().len() as u64
+    };
+    Some(of(1).max(of(2))).filter(|count| *count > 0)
 }
 
 /// Fields of a line, each without its quotes.
@@ -188,6 +207,7 @@ impl Header {
         let all_processors = columns
             .iter()
             .any(|column| column.meaning == Meaning::Processor && total(column.instance));
+        self.processors = count_processors(columns);
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for column in columns {
             let target = match column.meaning {

@@ -335,6 +335,7 @@ impl<'a> Reader<'a> {
         }
         let header = self.header.unwrap_or_default();
         self.collector.machine_facts().name = header.host;
+        self.collector.machine_facts().processors = header.processors;
         self.collector.machine_facts().memory = self.options.memory;
         let collected = self.collector.finish(self.dates.resolution());
         let mut doubts = self.dates.doubts();
