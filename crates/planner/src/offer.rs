@@ -195,6 +195,22 @@ impl Offer {
         let bound = bound.filter_map(|line| Some((line, line.headroom()?)));
         bound.min_by(|(_, one), (_, other)| one.total_cmp(other))
     }
+
+    /// That a rate binds with next to no headroom, where one does.
+    pub(crate) fn without_headroom(&self) -> Option<&'static str> {
+        let (line, ratio) = self.first_to_bind()?;
+        (ratio < 1.02 && line.unit.is_rate())
+            .then_some("with no headroom, response times grow for as long as the load lasts")
+    }
+
+    /// That a limit of the machine is printed by no page, where that is so.
+    pub(crate) fn unprinted(&self) -> Option<&'static str> {
+        let own = self.candidate.vm.name;
+        let is_blank = |line: &Line| line.owner.starts_with(own) && line.have == u64::MAX;
+        self.lines.iter().any(is_blank).then_some(
+            "DOUBTFUL: no page prints a limit that is marked so, and nothing says that the machine carries this",
+        )
+    }
 }
 
 /// Predicts the need on a candidate; a peak that spends credits by itself, on so much of them as is its share of the time
