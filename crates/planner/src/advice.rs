@@ -2,14 +2,14 @@
 
 use fathom_catalog::{ShareMedia, VmSize};
 use fathom_model::{CachedDisk, caching_obstacle};
-use fathom_units::{Nanos, group_digits};
+use fathom_units::group_digits;
 
 use crate::candidate::{Candidate, Disks, Storage};
 use crate::choices;
 use crate::design::caching;
-use crate::goal;
-use crate::limits::{Terms, depth_for, log_normal_mean, parts};
+use crate::limits::{Terms, depth_for, parts};
 use crate::need::{Load, Need, VolumeNeed};
+use crate::unloaded::Unloaded;
 
 /// Sentences, each beginning with the volume's name.
 pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> {
@@ -23,7 +23,7 @@ pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> 
             }
             Storage::Nfs(_) | Storage::Smb(_) => over_network(storage, candidate.machines),
         };
-        let depth = depth(volume, storage, candidate.machines, terms);
+        let depth = depth(volume, storage, candidate, terms);
         let all = own.into_iter().chain(depth).chain(goals(volume));
         sentences.extend(all.map(|sentence| volume.told(&sentence)));
     }
@@ -160,19 +160,6 @@ fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
     sentences
 }
 
-/// Mean time of an I/O that meets no queue.
-pub fn unloaded(storage: &Storage, terms: &Terms<'_>) -> Option<Nanos> {
-    if let Storage::Nfs(_) = storage {
-        return Some(terms.nfs_latency);
-    }
-    let row = terms.catalog.media_latency(goal::tier(storage))?;
-    let mean = Nanos::new(log_normal_mean(row.median, row.p99).round() as u64);
-    Some(match storage {
-        Storage::Smb(_) => mean.saturating_add(terms.round_trip),
-        _ => mean,
-    })
-}
-
 /// The load with most I/Os a second.
 fn busiest(volume: &VolumeNeed) -> Option<&Load> {
     volume.loads.iter().max_by_key(|load| load.iops)
@@ -182,11 +169,17 @@ fn busiest(volume: &VolumeNeed) -> Option<&Load> {
 fn depth(
     volume: &VolumeNeed,
     storage: &Storage,
-    machines: u32,
+    candidate: &Candidate,
     terms: &Terms<'_>,
 ) -> Option<String> {
+    let machines = candidate.machines;
     let load = busiest(volume)?;
-    let latency = unloaded(storage, terms)?;
+    let unloaded = Unloaded::of(load, storage, candidate.vm, terms)?;
+    let latency = unloaded.mean;
+    let in_calls = match unloaded.calls {
+        1 => String::new(),
+        calls => format!(", in {calls} calls, the last of which waits for those before it"),
+    };
     let iops = load.iops.get().div_ceil(u64::from(machines));
     let depth = depth_for(iops, latency).max(1);
     let each = match storage {
@@ -199,7 +192,7 @@ fn depth(
     let of = if machines > 1 { " of each machine" } else { "" };
     let drive = if depth == 1 { "drives" } else { "drive" };
     Some(format!(
-        "{} outstanding{of}{each} {drive} it at a mean of {latency} each (media latency: assumed), or as many threads \
+        "{} outstanding{of}{each} {drive} it at a mean of {latency} each (media latency: assumed{in_calls}), or as many threads \
          that wait for each I/O",
         ios(depth)
     ))

@@ -29,6 +29,7 @@ mod ruled_out;
 mod search;
 mod split;
 mod text;
+mod unloaded;
 mod workload;
 
 use fathom_catalog::{Catalog, DiskKind, Era, VmSize};

@@ -13,6 +13,7 @@ use crate::line::{Line, Unit};
 use crate::need::Need;
 use crate::proof::{self, Proof};
 use crate::rounds::Headroom;
+use crate::unloaded::Unloaded;
 use crate::workload;
 use crate::{Cost, PlanError, Prove, Request};
 
@@ -151,7 +152,11 @@ impl Offer {
             let (mut proof, share) = prove(need, (&candidate, drive), (asked, context), means)?;
             credits = share.map_or(credits, OnCredits::Share);
             for (volume, storage) in need.volumes.iter().zip(&candidate.volumes) {
-                proof.tell_unloaded(&volume.name, advice::unloaded(storage, terms));
+                for load in &volume.loads {
+                    let unloaded = Unloaded::of(load, storage, candidate.vm, terms);
+                    let mean = unloaded.map(|it| it.mean);
+                    proof.tell_unloaded((&volume.name, load.period), mean);
+                }
             }
             Proven::Yes(proof)
         } else {
