@@ -9,6 +9,7 @@ use crate::choices;
 use crate::design::caching;
 use crate::limits::{Terms, depth_for, parts};
 use crate::need::{Load, Need, VolumeNeed};
+use crate::network::NfsVolumes;
 use crate::unloaded::Unloaded;
 
 /// Sentences, each beginning with the volume's name.
@@ -21,7 +22,7 @@ pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> 
                 let own = [of_disks(volume, disks, candidate.vm, terms)];
                 own.into_iter().chain(bound(disks)).chain(paid).collect()
             }
-            Storage::Nfs(_) | Storage::Smb(_) => over_network(storage, candidate.machines),
+            Storage::Nfs(_) | Storage::Smb(_) => over_network(volume, storage, candidate, terms),
         };
         let depth = depth(volume, storage, candidate, terms);
         let all = own.into_iter().chain(depth).chain(goals(volume));
@@ -115,7 +116,13 @@ fn on_demand(
 }
 
 /// Connections, channels and files.
-fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
+fn over_network(
+    volume: &VolumeNeed,
+    storage: &Storage,
+    candidate: &Candidate,
+    terms: &Terms<'_>,
+) -> Vec<String> {
+    let machines = candidate.machines;
     let mut sentences = Vec::new();
     let several = |what: &str, count: u32| {
         format!("one {what} is not enough: files are spread evenly over {count}")
@@ -131,6 +138,7 @@ fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
                 volumes.connections,
                 volumes.pool()
             ));
+            sentences.extend(files_of(volume, volumes, terms));
         }
         Storage::Smb(shares) => {
             if shares.count > 1 {
@@ -158,6 +166,21 @@ fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
         sentences.push(format!("mounted by all {machines} machines"));
     }
     sentences
+}
+
+/// That space over NFS takes several files, since one is limited.
+fn files_of(volume: &VolumeNeed, volumes: &NfsVolumes, terms: &Terms<'_>) -> Option<String> {
+    let largest = terms.catalog.netapp_volume().max_file;
+    let each = volume.capacity.get().div_ceil(u64::from(volumes.count));
+    let files = each.div_ceil(largest.get().max(1));
+    let of_each = if volumes.count > 1 {
+        " of each volume"
+    } else {
+        ""
+    };
+    (files > 1).then(|| {
+        format!("a file holds {largest} at most: the space takes {files} files{of_each} at least")
+    })
 }
 
 /// The load with most I/Os a second.
