@@ -108,11 +108,12 @@ fn service_level(row: &Row<'_>) -> String {
 
 fn netapp_volume(row: &Row<'_>) -> String {
     format!(
-        "VolumeRules {{ min_size: Bytes::gib({}), min_pool: Bytes::gib({}), max_size: Bytes::gib({}), max_bandwidth: {}, \
+        "VolumeRules {{ min_size: Bytes::gib({}), min_pool: Bytes::gib({}), max_pool: Bytes::gib({}), max_size: Bytes::gib({}), max_bandwidth: {}, \
          min_bandwidth: {}, large_min_size: Bytes::gib({}), large_max_size: Bytes::gib({}), \
          large_max_bandwidth: {}, max_file: Bytes::gib({}), source: {} }}",
         row.plain("min_gib"),
         row.plain("pool_min_tib") << 10,
+        row.plain("pool_max_tib") << 10,
         row.plain("max_tib") << 10,
         required_rate(row, "max_mibps"),
         required_rate(row, "min_mibps"),

@@ -161,6 +161,7 @@ pub const SHAPES: &[Shape] = &[
         required: &[
             "min_gib",
             "pool_min_tib",
+            "pool_max_tib",
             "max_tib",
             "max_mibps",
             "large_min_tib",

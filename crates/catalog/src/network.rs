@@ -43,6 +43,8 @@ pub struct VolumeRules {
     pub min_size: Bytes,
     /// Smallest capacity pool that volumes lie in.
     pub min_pool: Bytes,
+    /// Largest capacity pool.
+    pub max_pool: Bytes,
     /// Largest quota of a regular volume.
     pub max_size: Bytes,
     /// Most bytes a second of a regular volume, found by measurement.

@@ -315,6 +315,7 @@ mod tests {
             ("10k", "random I/O", "125 to 150 IOPS"),
             ("10k", "array, as printed", "RAID-5 of 6: 1,000 IOPS"),
             ("premium", "bandwidth", "64 MiB/s for each TiB of quota"),
+            ("premium", "capacity pool", "1 TiB to 2 PiB"),
             (
                 "flexible",
                 "bandwidth",

@@ -135,6 +135,8 @@ impl Catalog {
         let size = format!("{} to {}", rules.large_min_size, rules.large_max_size);
         let most = mib(rules.large_max_bandwidth);
         fields.put("large volume", format!("{size}, {most} at most"));
+        let pool = format!("{} to {}", rules.min_pool, rules.max_pool);
+        fields.put("capacity pool", pool);
         fields.put("largest file", rules.max_file);
         let nfs = self.nfs();
         let slots = nfs.slots_per_connection;

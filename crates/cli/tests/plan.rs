@@ -120,6 +120,49 @@ fn scripts_are_printed_or_stored_and_nothing_is_written_over() {
     check(&["explain", "factors"], folder.path(), 0, &["stripe size"]);
 }
 
+/// The document that a plan prints, with nothing beside it on standard output.
+#[track_caller]
+fn document(words: &[&str], folder: &Path, code: i32) -> serde_json::Value {
+    let output = fathom(words, folder);
+    assert_eq!(output.status.code(), Some(code), "{words:?} {output:?}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.ends_with("}\n") && text.lines().count() == 1, "{text}");
+    serde_json::from_str(&text).expect("one document")
+}
+
+#[test]
+fn a_plan_is_one_document_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (profile, prices) = (example("shop.profile.toml"), example("prices-2016.toml"));
+    let words = ["plan", &profile, "--prices", &prices, "--json"];
+    let of_2016 = [
+        &words[..],
+        &["--era", "2016", "--series", "DS", "-o", "shop"],
+    ]
+    .concat();
+    let found = document(&of_2016, folder.path(), 0);
+    assert_eq!(found["schema"], "fathom.plan/1");
+    let offer = &found["offers"][0];
+    assert_eq!(offer["title"], "Standard_DS13 with 4 × P30");
+    assert_eq!(offer["month"]["amount"], 1544.34);
+    assert_eq!(offer["month"]["currency"], "USD");
+    let stored = std::fs::read_to_string(folder.path().join("shop.design.toml"));
+    assert_eq!(offer["design_toml"], stored.expect("the design"));
+    // A refused plan has the exit code of its text.
+    let dear = [&words[..], &["--series", "D", "--max-price", "3000"]].concat();
+    let found = document(&dear, folder.path(), 6);
+    assert_eq!(found["offers"], serde_json::json!([]));
+    let price = &found["ruled_out"]["too_dear"]["month"];
+    assert_eq!(price["amount"], 3208.98);
+    // A script has the standard output to itself.
+    let script = [&words[..], &["--emit", "az"]].concat();
+    let both = "`--json` and the script of `--emit` cannot both be printed";
+    check(&script, folder.path(), 2, &[both, "--emit-to FILE"]);
+    let stored = [&script[..], &["--emit-to", "shop.sh"]].concat();
+    document(&stored, folder.path(), 0);
+    assert!(folder.path().join("shop.sh").exists());
+}
+
 #[test]
 fn a_volume_over_nfs_is_as_large_as_its_throughput_needs() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use fathom_catalog::{Catalog, Era};
 use fathom_planner::{
-    Family, MOST_MACHINES, Offer, PlanError, Prices, Prove, Request, nearest_product, plan_until,
+    Family, MOST_MACHINES, Offer, Plan, PlanError, Prices, Prove, Request, nearest_product,
+    plan_until,
 };
 use fathom_profile::{Level, Profile};
 use fathom_session::{
-    Code, Console, Failure, NewFile, Waiting, one_of, read_text, tell_warnings, whole_number,
+    Code, Console, Failure, NewFile, Waiting, one_of, print_json, read_text, tell_warnings,
+    whole_number,
 };
 use fathom_units::Nanos;
 
@@ -70,6 +72,9 @@ pub struct PlanArgs {
     /// Write the first design and its workload as PREFIX.design.toml and PREFIX.workload.toml; one of these names will do
     #[arg(short, long, value_name = "PREFIX")]
     output: Option<String>,
+    /// Print the plan as one JSON document
+    #[arg(long)]
+    json: bool,
     /// Print a script for an offer in place of the plan
     #[arg(long, value_name = "WHAT", value_parser = Emit::ALL.map(Emit::name))]
     emit: Option<String>,
@@ -105,16 +110,7 @@ pub fn plan(
     console: &dyn Console,
     stop: &dyn Fn() -> bool,
 ) -> Result<Code, Failure> {
-    let (text, name) = (
-        read_text("", &args.profile)?,
-        args.profile.display().to_string(),
-    );
-    let (mut profile, warnings) = Profile::read(&text, &name)?;
-    tell_warnings(&warnings, console);
-    if let Some(growth) = &args.growth {
-        let parsed = growth.parse();
-        profile.growth = parsed.map_err(|error| Failure::new(Code::Usage, error))?;
-    }
+    let profile = profile(args, console)?;
     let prices = args.prices.as_ref().map(|path| {
         let name = path.display().to_string();
         Prices::read(&read_text("", path)?, &name).map_err(Failure::from)
@@ -135,7 +131,7 @@ pub fn plan(
         other => Failure::new(Code::Input, other),
     })?;
     if planned.offers.is_empty() {
-        console.show(&planned.to_text(console.width()));
+        show(&planned, args, console)?;
         return Ok(Code::Check);
     }
     let chosen = planned.offers.get(usize::from(args.offer) - 1);
@@ -152,7 +148,7 @@ pub fn plan(
         emit(what, &planned, chosen).map_err(|message| Failure::new(Code::Usage, message))
     });
     match script.transpose()? {
-        None => console.show(&planned.to_text(console.width())),
+        None => show(&planned, args, console)?,
         Some(script) => {
             if chosen.proof.proof().is_none() {
                 console.tell("note: this offer is not proven; `--prove` predicts it first");
@@ -164,7 +160,7 @@ pub fn plan(
                 None => console.print(&script.text),
                 Some(path) => {
                     NewFile::at(path)?.write(&script.text)?;
-                    console.show(&planned.to_text(console.width()));
+                    show(&planned, args, console)?;
                 }
             }
         }
@@ -173,6 +169,27 @@ pub fn plan(
         write_files(chosen, prefix)?;
     }
     Ok(Code::Success)
+}
+
+/// Reads the profile, and tells what it warns of.
+fn profile(args: &PlanArgs, console: &dyn Console) -> Result<Profile, Failure> {
+    let name = args.profile.display().to_string();
+    let (mut profile, warnings) = Profile::read(&read_text("", &args.profile)?, &name)?;
+    tell_warnings(&warnings, console);
+    if let Some(growth) = &args.growth {
+        let parsed = growth.parse();
+        profile.growth = parsed.map_err(|error| Failure::new(Code::Usage, error))?;
+    }
+    Ok(profile)
+}
+
+/// Prints the plan: for a reader, or as a document.
+fn show(plan: &Plan, args: &PlanArgs, console: &dyn Console) -> Result<(), Failure> {
+    if args.json {
+        return print_json(&plan.to_json(), console);
+    }
+    console.show(&plan.to_text(console.width()));
+    Ok(())
 }
 
 /// Warns of items on the price list that the catalogue does not have.
@@ -312,8 +329,13 @@ fn families(args: &PlanArgs) -> Result<Vec<Family>, Failure> {
     Ok(families)
 }
 
-/// Looks whether the files that are asked for can be written, before anything is searched.
+/// Looks whether what is asked for can be printed and its files written, before anything is searched.
 fn look_at_outputs(args: &PlanArgs) -> Result<(), Failure> {
+    if args.json && args.emit.is_some() && args.emit_to.is_none() {
+        let message = "`--json` and the script of `--emit` cannot both be printed";
+        let hint = "store the script with `--emit-to FILE`, or leave one of them out";
+        return Err(Failure::new(Code::Usage, message).hint(hint));
+    }
     let is_nameless = |prefix: &&str| prefix.is_empty() || prefix.ends_with('/');
     let prefix = args.output.as_deref().map(beginning);
     if let Some(prefix) = prefix.filter(is_nameless) {

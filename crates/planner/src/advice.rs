@@ -2,14 +2,15 @@
 
 use fathom_catalog::{ShareMedia, VmSize};
 use fathom_model::{CachedDisk, caching_obstacle};
-use fathom_units::{Nanos, group_digits};
+use fathom_units::group_digits;
 
 use crate::candidate::{Candidate, Disks, Storage};
 use crate::choices;
 use crate::design::caching;
-use crate::goal;
-use crate::limits::{Terms, depth_for, log_normal_mean, parts};
+use crate::limits::{Terms, depth_for, parts};
 use crate::need::{Load, Need, VolumeNeed};
+use crate::network::NfsVolumes;
+use crate::unloaded::Unloaded;
 
 /// Sentences, each beginning with the volume's name.
 pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> {
@@ -21,9 +22,9 @@ pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> 
                 let own = [of_disks(volume, disks, candidate.vm, terms)];
                 own.into_iter().chain(bound(disks)).chain(paid).collect()
             }
-            Storage::Nfs(_) | Storage::Smb(_) => over_network(storage, candidate.machines),
+            Storage::Nfs(_) | Storage::Smb(_) => over_network(volume, storage, candidate, terms),
         };
-        let depth = depth(volume, storage, candidate.machines, terms);
+        let depth = depth(volume, storage, candidate, terms);
         let all = own.into_iter().chain(depth).chain(goals(volume));
         sentences.extend(all.map(|sentence| volume.told(&sentence)));
     }
@@ -115,7 +116,13 @@ fn on_demand(
 }
 
 /// Connections, channels and files.
-fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
+fn over_network(
+    volume: &VolumeNeed,
+    storage: &Storage,
+    candidate: &Candidate,
+    terms: &Terms<'_>,
+) -> Vec<String> {
+    let machines = candidate.machines;
     let mut sentences = Vec::new();
     let several = |what: &str, count: u32| {
         format!("one {what} is not enough: files are spread evenly over {count}")
@@ -131,6 +138,7 @@ fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
                 volumes.connections,
                 volumes.pool()
             ));
+            sentences.extend(files_of(volume, volumes, terms));
         }
         Storage::Smb(shares) => {
             if shares.count > 1 {
@@ -160,16 +168,18 @@ fn over_network(storage: &Storage, machines: u32) -> Vec<String> {
     sentences
 }
 
-/// Mean time of an I/O that meets no queue.
-pub fn unloaded(storage: &Storage, terms: &Terms<'_>) -> Option<Nanos> {
-    if let Storage::Nfs(_) = storage {
-        return Some(terms.nfs_latency);
-    }
-    let row = terms.catalog.media_latency(goal::tier(storage))?;
-    let mean = Nanos::new(log_normal_mean(row.median, row.p99).round() as u64);
-    Some(match storage {
-        Storage::Smb(_) => mean.saturating_add(terms.round_trip),
-        _ => mean,
+/// That space over NFS takes several files, since one is limited.
+fn files_of(volume: &VolumeNeed, volumes: &NfsVolumes, terms: &Terms<'_>) -> Option<String> {
+    let largest = terms.catalog.netapp_volume().max_file;
+    let each = volume.capacity.get().div_ceil(u64::from(volumes.count));
+    let files = each.div_ceil(largest.get().max(1));
+    let of_each = if volumes.count > 1 {
+        " of each volume"
+    } else {
+        ""
+    };
+    (files > 1).then(|| {
+        format!("a file holds {largest} at most: the space takes {files} files{of_each} at least")
     })
 }
 
@@ -182,11 +192,17 @@ fn busiest(volume: &VolumeNeed) -> Option<&Load> {
 fn depth(
     volume: &VolumeNeed,
     storage: &Storage,
-    machines: u32,
+    candidate: &Candidate,
     terms: &Terms<'_>,
 ) -> Option<String> {
+    let machines = candidate.machines;
     let load = busiest(volume)?;
-    let latency = unloaded(storage, terms)?;
+    let unloaded = Unloaded::of(load, storage, candidate.vm, terms)?;
+    let latency = unloaded.mean;
+    let in_calls = match unloaded.calls {
+        1 => String::new(),
+        calls => format!(", in {calls} calls, the last of which waits for those before it"),
+    };
     let iops = load.iops.get().div_ceil(u64::from(machines));
     let depth = depth_for(iops, latency).max(1);
     let each = match storage {
@@ -199,7 +215,7 @@ fn depth(
     let of = if machines > 1 { " of each machine" } else { "" };
     let drive = if depth == 1 { "drives" } else { "drive" };
     Some(format!(
-        "{} outstanding{of}{each} {drive} it at a mean of {latency} each (media latency: assumed), or as many threads \
+        "{} outstanding{of}{each} {drive} it at a mean of {latency} each (media latency: assumed{in_calls}), or as many threads \
          that wait for each I/O",
         ios(depth)
     ))

@@ -10,10 +10,33 @@ use crate::{Cost, Prices};
 /// One kind of thing to buy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bought {
-    /// What it is, and how much of it.
+    /// What it is, and how much of it, in words.
     pub what: String,
+    /// Name of the volume of the profile that it carries; `None`: the machines.
+    pub volume: Option<String>,
+    /// Its name on price lists.
+    pub item: String,
+    /// How many, on all machines together.
+    pub count: u64,
+    /// What each of them has; of machines nothing.
+    pub each: Option<Provisioned>,
     /// What all of it costs a month, in millionths; `None` where there is no price list.
     pub price: Option<u64>,
+}
+
+/// What is ordered of each disk, volume or share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Provisioned {
+    /// Its size.
+    pub size: Bytes,
+    /// I/Os a second, where they are provisioned and printed.
+    pub iops: Option<Iops>,
+    /// Bytes a second, where they are printed, in the unit that they are sold in.
+    pub bandwidth: Option<(Unit, BytesPerSec)>,
+    /// Whether it bursts on demand.
+    pub on_demand: bool,
+    /// The capacity pool that all of them lie in together.
+    pub pool: Option<Bytes>,
 }
 
 impl Bought {
@@ -26,6 +49,10 @@ impl Bought {
         };
         let computers = Self {
             what: format!("{machines} × {}", vm.name),
+            volume: None,
+            item: vm.name.to_owned(),
+            count: machines.into(),
+            each: None,
             price: price(Cost::of_machine(vm, prices), machines),
         };
         let volumes = need.volumes.iter().zip(&candidate.volumes);
@@ -36,60 +63,77 @@ impl Bought {
             } else {
                 " on each machine"
             };
-            let what = format!("{}{of_each}", provisioned(storage, candidate));
+            let each = Provisioned::of(storage, candidate);
+            let what = format!("{}{of_each}", each.words(storage));
+            let times = if is_shared { 1 } else { machines };
             Self {
                 what: volume.told(&what),
-                price: price(
-                    Cost::of_storage(storage, vm, prices),
-                    if is_shared { 1 } else { machines },
-                ),
+                volume: Some(volume.name.clone()),
+                item: storage.item(),
+                count: u64::from(storage.count()) * u64::from(times),
+                each: Some(each),
+                price: price(Cost::of_storage(storage, vm, prices), times),
             }
         });
         std::iter::once(computers).chain(storage).collect()
     }
 }
 
-/// Number and product, and size and limits of each.
-fn provisioned(storage: &Storage, candidate: &Candidate) -> String {
-    let (iops, rate) = match storage {
-        Storage::Disks(disks) => (
-            Some(disks.kind.iops(candidate.vm)),
-            Some((Unit::Bandwidth, disks.kind.bandwidth())),
-        ),
-        Storage::Nfs(volumes) => (None, Some(binary(volumes.bandwidth))),
-        Storage::Smb(shares) => (Some(shares.iops.get()), Some(binary(shares.bandwidth))),
-    };
-    // What no page prints is no figure of an order.
-    let iops = iops.filter(|iops| *iops != u64::MAX);
-    let rate = rate.filter(|(_, rate)| *rate != u64::MAX);
-    let figures = [
-        Some(of_size(storage.size())),
-        iops.map(|iops| Iops::new(iops).to_string()),
-        rate.map(|(unit, rate)| unit.figure(rate)),
-    ];
-    let figures: Vec<_> = figures.into_iter().flatten().collect();
-    let raised = match storage {
-        Storage::Disks(disks) if disks.on_demand => " bursting on demand",
-        _ => "",
-    };
-    let each = if storage.count() == 1 {
-        "of"
-    } else {
-        "each of"
-    };
-    let pool = match storage {
-        Storage::Nfs(volumes) => format!(", in a capacity pool of {}", volumes.pool()),
-        Storage::Disks(_) | Storage::Smb(_) => String::new(),
-    };
-    let (count, item) = (storage.count(), storage.item());
-    format!(
-        "{count} × {item}{raised}, {each} {}{pool}",
-        figures.join(", ")
-    )
-}
+impl Provisioned {
+    fn of(storage: &Storage, candidate: &Candidate) -> Self {
+        let (iops, bandwidth) = match storage {
+            Storage::Disks(disks) => {
+                let rate = BytesPerSec::new(disks.kind.bandwidth());
+                let iops = disks.kind.iops(candidate.vm);
+                (Some(iops), (Unit::Bandwidth, rate))
+            }
+            Storage::Nfs(volumes) => (None, (Unit::BinaryBandwidth, volumes.bandwidth)),
+            Storage::Smb(shares) => {
+                let rate = (Unit::BinaryBandwidth, shares.bandwidth);
+                (Some(shares.iops.get()), rate)
+            }
+        };
+        // What no page prints is no figure of an order.
+        let iops = iops.filter(|iops| *iops != u64::MAX);
+        Self {
+            size: storage.size(),
+            iops: iops.map(Iops::new),
+            bandwidth: Some(bandwidth).filter(|(_, rate)| rate.get() != u64::MAX),
+            on_demand: storage.disks().is_some_and(|disks| disks.on_demand),
+            pool: match storage {
+                Storage::Nfs(volumes) => Some(volumes.pool()),
+                Storage::Disks(_) | Storage::Smb(_) => None,
+            },
+        }
+    }
 
-fn binary(rate: BytesPerSec) -> (Unit, u64) {
-    (Unit::BinaryBandwidth, rate.get())
+    /// Number and product, and size and limits of each.
+    fn words(&self, storage: &Storage) -> String {
+        let figures = [
+            Some(of_size(self.size)),
+            self.iops.map(|iops| iops.to_string()),
+            self.bandwidth.map(|(unit, rate)| unit.figure(rate.get())),
+        ];
+        let figures: Vec<_> = figures.into_iter().flatten().collect();
+        let raised = if self.on_demand {
+            " bursting on demand"
+        } else {
+            ""
+        };
+        let each = if storage.count() == 1 {
+            "of"
+        } else {
+            "each of"
+        };
+        let pool = self.pool.map_or_else(String::new, |pool| {
+            format!(", in a capacity pool of {pool}")
+        });
+        let (count, item) = (storage.count(), storage.item());
+        format!(
+            "{count} × {item}{raised}, {each} {}{pool}",
+            figures.join(", ")
+        )
+    }
 }
 
 /// A size in whole GiB, as it is ordered, where it is no whole number of TiB.

@@ -15,6 +15,7 @@ mod design;
 mod drive;
 mod goal;
 mod grow;
+mod json;
 mod limits;
 mod line;
 mod machine;
@@ -29,13 +30,14 @@ mod ruled_out;
 mod search;
 mod split;
 mod text;
+mod unloaded;
 mod workload;
 
 use fathom_catalog::{Catalog, DiskKind, Era, VmSize};
 use fathom_profile::{Level, Profile};
 use fathom_units::Nanos;
 
-pub use bought::Bought;
+pub use bought::{Bought, Provisioned};
 pub use burst::Credits;
 pub use candidate::{Candidate, Choice, Disks, Storage};
 pub use choices::{recommended_caching, stripe_unit};

@@ -4,7 +4,7 @@
 //! passes the cached budget, the disk and the uncached budget. Credits are left out, for they run out, unless a length of
 //! the peak was given that they are to last.
 
-use fathom_catalog::{BurstScope, Catalog, Limits, ShareModel, VmSize};
+use fathom_catalog::{BurstScope, Catalog, Limits, MediaLatency, ShareModel, VmSize};
 use fathom_model::{HostCaching, channel_reads, channel_writes, figures};
 use fathom_profile::{Level, PeriodKind};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
@@ -89,6 +89,13 @@ pub(crate) fn log_normal_slowest(parts: u64, level: Level, median: Nanos, p99: N
     let median = median.get().max(1) as f64;
     let tail = (p99.get() as f64 / median).max(1.0);
     median * libm::pow(tail, upper_normal(above) / 2.326_347_874)
+}
+
+/// How probable the log-normal law with a row's median and 99th percentile makes a time of up to so many ns.
+pub(crate) fn log_normal_below(time: f64, row: &MediaLatency) -> f64 {
+    let median = row.median.get().max(1) as f64;
+    let sigma = libm::log((row.p99.get() as f64 / median).max(1.000_001)) / 2.326_347_874;
+    libm::erfc(-libm::log(time / median) / sigma / std::f64::consts::SQRT_2) / 2.0
 }
 
 /// Where a standard normal variable is above with a chance of `above`, up to a half; to 0.00045 (Abramowitz and Stegun,
@@ -264,11 +271,15 @@ pub fn of_nfs(
     ]
 }
 
-/// Calls a second over NFS that make up the I/Os of a load: one for each `rsize` or `wsize` that is begun.
+/// Calls a second over NFS that make up the I/Os of a load.
 pub(crate) fn calls(load: &Load, terms: &Terms<'_>) -> u64 {
+    load.iops.get().saturating_mul(calls_of_each(load, terms))
+}
+
+/// Calls over NFS that make up an I/O of a load: one for each `rsize` or `wsize` that is begun.
+pub(crate) fn calls_of_each(load: &Load, terms: &Terms<'_>) -> u64 {
     let unit = terms.catalog.nfs().recommended_io.get().max(1);
-    let each = load.size.get().div_ceil(unit).max(1);
-    load.iops.get().saturating_mul(each)
+    load.size.get().div_ceil(unit).max(1)
 }
 
 /// I/Os outstanding that reach a rate at a latency: Little's law, rounded up. 5,000 a second at 1 ms are 5.
@@ -487,6 +498,11 @@ fn ask(load: &Load, disks: &Disks, unit: Unit) -> u64 {
     }
 }
 
+/// Bytes a second that a machine sends at most, where its page prints that.
+pub(crate) fn network_bandwidth(vm: &VmSize) -> Option<u64> {
+    vm.network_mbps.map(|mbps| u64::from(mbps) * MEGABIT)
+}
+
 /// What one machine sends and receives over the network. What it sends is metered. What it receives is not, but no page
 /// measured more than [`MOST_RECEIVED`] of the same limit, so that no more is planned with.
 fn network(
@@ -498,9 +514,8 @@ fn network(
     if !volumes.iter().any(|storage| over_network(storage)) {
         return Vec::new();
     }
-    let printed = vm.network_mbps;
     let given = |percent: u64| {
-        let rate = printed.map(|mbps| u64::from(mbps) * MEGABIT);
+        let rate = network_bandwidth(vm);
         Given::steady(rate.map_or(u64::MAX, |rate| rate * percent / 100))
     };
     let ways = [

@@ -151,37 +151,44 @@ pub fn closest(
     prices: Option<&Prices>,
     terms: &Terms<'_>,
 ) -> Option<Line> {
-    let rules = terms.catalog.netapp_volume();
     let is_sold = |item: &str| request.takes(item) && prices.is_none_or(|it| it.has(item));
     let models = terms.catalog.share_models().iter();
     let models: Vec<_> = models.filter(|model| is_sold(&smb_item(model))).collect();
-    let mut levels = terms.catalog.service_levels().iter();
-    let sells_nfs = levels.any(|level| level.qos != Qos::Shared && is_sold(&nfs_item(level)));
+    let [nfs_rate, nfs_space] = most_of_pool(&is_sold, terms).map_or([None; 2], |it| it.map(Some));
     let largest = |of: &dyn Fn(&ShareModel) -> u64| models.iter().map(|model| of(model)).max();
-    let nfs = (Family::Nfs, "volumes over NFS");
+    let nfs = (Family::Nfs, "volumes over NFS in a capacity pool");
     let smb = (Family::Smb, "shares over SMB");
     let rate = most(total, |load| load.bandwidth.get());
     let iops = most(total, |load| load.iops.get());
     let space = total.capacity.get();
     let (by_rate, by_space) = (Unit::BinaryBandwidth, Unit::Capacity);
-    let of_nfs = |limit: u64| sells_nfs.then_some(limit);
+    let all = |limit: u64| limit.saturating_mul(u64::from(MOST_PIECES));
     let limits = [
-        (nfs, by_rate, rate, of_nfs(rules.large_max_bandwidth.get())),
-        (nfs, by_space, space, of_nfs(rules.large_max_size.get())),
-        (smb, by_rate, rate, largest(&|model| model.max_mibps * MIB)),
-        (smb, by_space, space, largest(&|model| model.max_size.get())),
+        (nfs, by_rate, rate, nfs_rate),
+        (nfs, by_space, space, nfs_space),
+        (
+            smb,
+            by_rate,
+            rate,
+            largest(&|model| all(model.max_mibps * MIB)),
+        ),
+        (
+            smb,
+            by_space,
+            space,
+            largest(&|model| all(model.max_size.get())),
+        ),
         (
             smb,
             Unit::Iops,
             iops,
-            largest(&|model| model.max_iops.get()),
+            largest(&|model| all(model.max_iops.get())),
         ),
     ];
     let worst_of = |wanted: Family| {
         let own = limits.iter().filter(|((family, _), ..)| *family == wanted);
-        let lines = own.filter_map(|((family, what), unit, need, one)| {
-            let one = one.filter(|_| request.families.contains(family))?;
-            let have = one.saturating_mul(u64::from(MOST_PIECES));
+        let lines = own.filter_map(|((family, what), unit, need, have)| {
+            let have = have.filter(|_| request.families.contains(family))?;
             Some(Line {
                 owner: total.told(&format!("{MOST_PIECES} {what}")),
                 unit: *unit,
@@ -198,6 +205,24 @@ pub fn closest(
     };
     let families = [Family::Nfs, Family::Smb].into_iter().filter_map(worst_of);
     families.min_by(|one, other| one.missing().total_cmp(&other.missing()))
+}
+
+/// Bytes a second and bytes of the most volumes over NFS that are sold, which lie in one pool; `None` where none is.
+fn most_of_pool(is_sold: &impl Fn(&str) -> bool, terms: &Terms<'_>) -> Option<[u64; 2]> {
+    let rules = terms.catalog.netapp_volume();
+    let all = |limit: u64| limit.saturating_mul(u64::from(MOST_PIECES));
+    let levels = terms.catalog.service_levels().iter();
+    let levels = levels.filter(|level| level.qos != Qos::Shared && is_sold(&nfs_item(level)));
+    let of_pool = levels.filter_map(|level| {
+        let assigned = level.pool_max_bandwidth_per_tib;
+        let per_tib = assigned.or(level.bandwidth_per_tib)?;
+        Some(per_tib.get().saturating_mul(rules.max_pool.get() / TIB))
+    });
+    let rate = of_pool.max()?;
+    Some([
+        rate.min(all(rules.large_max_bandwidth.get())),
+        rules.max_pool.get().min(all(rules.large_max_size.get())),
+    ])
 }
 
 /// The most that is asked for in any period.
@@ -271,6 +296,10 @@ fn quota_of(
     };
     let quota = by_rate.get().max(capacity).max(least.get()).div_ceil(GIB);
     let quota = Bytes::new(quota.checked_mul(GIB)?);
+    // All lie in one pool.
+    if quota.get().saturating_mul(count) > rules.max_pool.get() {
+        return None;
+    }
     if quota > largest || assigned.is_some_and(|assigned| assigned > fastest) {
         return None;
     }

@@ -1,7 +1,5 @@
 //! What is said where nothing carries a need: what comes closest, and what can be done.
 
-use std::fmt::Write as _;
-
 use fathom_catalog::Catalog;
 use fathom_report::Lines;
 
@@ -12,48 +10,57 @@ use crate::{Plan, family_of};
 impl Plan {
     /// That nothing carries the need, and what comes closest.
     pub(crate) fn write_nothing(&self, text: &mut Lines) {
+        let mut margin = "";
+        text.push_str("\n");
+        for words in self.nothing() {
+            sentence(text, margin, &words);
+            margin = "  ";
+        }
+    }
+
+    /// The same as sentences, the first of which says it.
+    pub(crate) fn nothing(&self) -> Vec<String> {
         let proof = if self.unproven.is_empty() {
             ""
         } else {
             " and passes its proof"
         };
         let words = format!("NOTHING in the catalogue, as it was searched, carries this{proof}.");
-        text.push_str("\n");
-        sentence(text, "", &words);
+        let mut told = vec![words];
         if let Some(words) = self.unpriced() {
-            sentence(text, "  ", &words);
-            return;
+            told.push(words);
+            return told;
         }
         // Where limits suffice and proofs fail, no limit is in the way.
         let closest = self.ruled_out.closest.as_ref();
         if let Some(line) = closest.filter(|_| self.unproven.is_empty()) {
-            let words = format!(
+            told.push(format!(
                 "closest: {} gives {}, {} are needed: {:.2} times as much",
                 line.owner,
                 line.unit.figure(line.have),
                 line.unit.figure(line.need),
                 line.missing()
-            );
-            sentence(text, "  ", &words);
+            ));
         }
         if let Some(((price, title), prices)) =
             self.ruled_out.dear.as_ref().zip(self.prices.as_ref())
         {
             let price = prices.amount(*price);
-            let words = format!("the cheapest that carries it: {title}, {price} a month");
-            sentence(text, "  ", &words);
+            told.push(format!(
+                "the cheapest that carries it: {title}, {price} a month"
+            ));
         }
         if let Some((volume, slow)) = &self.ruled_out.slow {
-            sentence(text, "  ", &format!("closest: `{volume}`: {slow}"));
+            told.push(format!("closest: `{volume}`: {slow}"));
         }
         if self.ruled_out.slow.is_some() || !self.unproven.is_empty() {
-            sentence(text, "  ", &self.of_goals());
+            told.push(self.of_goals());
         }
-        let tried = match self.machines {
-            1 => "1 machine".to_owned(),
-            several => format!("up to {several} machines"),
-        };
-        let _ = writeln!(text, "  tried with {tried}");
+        told.push(match self.machines {
+            1 => "tried with 1 machine".to_owned(),
+            several => format!("tried with up to {several} machines"),
+        });
+        told
     }
 
     /// What can be done where storage, or a design by its proof, is too slow.

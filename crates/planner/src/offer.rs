@@ -13,6 +13,7 @@ use crate::line::{Line, Unit};
 use crate::need::Need;
 use crate::proof::{self, Proof};
 use crate::rounds::Headroom;
+use crate::unloaded::Unloaded;
 use crate::workload;
 use crate::{Cost, PlanError, Prove, Request};
 
@@ -151,7 +152,11 @@ impl Offer {
             let (mut proof, share) = prove(need, (&candidate, drive), (asked, context), means)?;
             credits = share.map_or(credits, OnCredits::Share);
             for (volume, storage) in need.volumes.iter().zip(&candidate.volumes) {
-                proof.tell_unloaded(&volume.name, advice::unloaded(storage, terms));
+                for load in &volume.loads {
+                    let unloaded = Unloaded::of(load, storage, candidate.vm, terms);
+                    let mean = unloaded.map(|it| it.mean);
+                    proof.tell_unloaded((&volume.name, load.period), mean);
+                }
             }
             Proven::Yes(proof)
         } else {
@@ -194,6 +199,22 @@ impl Offer {
         let bound = bound.filter(|line| line.unit != Unit::Disks);
         let bound = bound.filter_map(|line| Some((line, line.headroom()?)));
         bound.min_by(|(_, one), (_, other)| one.total_cmp(other))
+    }
+
+    /// That a rate binds with next to no headroom, where one does.
+    pub(crate) fn without_headroom(&self) -> Option<&'static str> {
+        let (line, ratio) = self.first_to_bind()?;
+        (ratio < 1.02 && line.unit.is_rate())
+            .then_some("with no headroom, response times grow for as long as the load lasts")
+    }
+
+    /// That a limit of the machine is printed by no page, where that is so.
+    pub(crate) fn unprinted(&self) -> Option<&'static str> {
+        let own = self.candidate.vm.name;
+        let is_blank = |line: &Line| line.owner.starts_with(own) && line.have == u64::MAX;
+        self.lines.iter().any(is_blank).then_some(
+            "DOUBTFUL: no page prints a limit that is marked so, and nothing says that the machine carries this",
+        )
     }
 }
 

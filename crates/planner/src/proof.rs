@@ -39,7 +39,7 @@ pub struct ProvenVolume {
     pub response: Vec<(&'static str, Response)>,
     /// Latency goals.
     pub goal: Vec<(Level, Nanos)>,
-    /// What its storage takes on average for an I/O that meets no queue, where that is known.
+    /// What its storage takes on average for an I/O that meets no other, where that is known.
     pub unloaded: Option<Nanos>,
 }
 
@@ -192,10 +192,11 @@ fn proven(
 }
 
 impl Proof {
-    /// Says what the storage of a volume takes for an I/O that meets no queue.
-    pub fn tell_unloaded(&mut self, volume: &str, unloaded: Option<Nanos>) {
+    /// Says what the storage of a volume takes for an I/O of a period that meets no other.
+    pub fn tell_unloaded(&mut self, (volume, period): (&str, PeriodKind), unloaded: Option<Nanos>) {
         let own = self.volumes.iter_mut();
-        for proven in own.filter(|proven| proven.volume == volume) {
+        let of_both = |it: &&mut ProvenVolume| it.volume == volume && it.period == period;
+        for proven in own.filter(of_both) {
             proven.unloaded = unloaded;
         }
     }

@@ -121,24 +121,15 @@ impl Plan {
                 line.owner, line.raise
             );
             sentence(text, "   ", &words);
-            if ratio < 1.02 && line.unit.is_rate() {
-                let words = "with no headroom, response times grow for as long as the load lasts";
-                sentence(text, "   ", words);
-            }
         }
-        if let Some(peak) = self.burst
-            && offer.lines.iter().any(Line::spends_credits)
-        {
-            sentence(text, "   ", &self.on_credits(offer, peak));
+        if let Some(words) = offer.without_headroom() {
+            sentence(text, "   ", words);
         }
-        let own = vm.name;
-        let is_blank = |line: &&Line| line.owner.starts_with(own) && line.have == u64::MAX;
-        if offer.lines.iter().any(|line| is_blank(&line)) {
-            sentence(
-                text,
-                "   ",
-                "DOUBTFUL: no page prints a limit that is marked so, and nothing says that the machine carries this",
-            );
+        if let Some(words) = self.on_credits(offer) {
+            sentence(text, "   ", &words);
+        }
+        if let Some(words) = offer.unprinted() {
+            sentence(text, "   ", words);
         }
         if offer.headroom.percent > 0 {
             sentence(text, "   ", &with_headroom(&offer.headroom));
@@ -155,12 +146,7 @@ impl Plan {
                     sentence(text, "   ", &words);
                 }
             }
-            Proven::No(seconds) => {
-                let words = format!(
-                    "NOT PROVEN: its limits suffice; a prediction takes about {seconds} s: ask for it with --prove"
-                );
-                sentence(text, "   ", &words);
-            }
+            Proven::No(seconds) => sentence(text, "   ", &not_proven(*seconds)),
         }
     }
 
@@ -175,8 +161,10 @@ impl Plan {
         }
     }
 
-    /// How long credits last, and when they are back.
-    fn on_credits(&self, offer: &Offer, peak: Nanos) -> String {
+    /// How long credits last, and when they are back, where a peak spends any.
+    pub(crate) fn on_credits(&self, offer: &Offer) -> Option<String> {
+        let spends = offer.lines.iter().any(Line::spends_credits);
+        let peak = self.burst.filter(|_| spends)?;
         let credits = || offer.lines.iter().filter_map(|line| line.credits);
         let slowest = credits().map(|it| it.refill(peak));
         // Never is later than any time.
@@ -197,13 +185,13 @@ impl Plan {
             ),
             Some(time) => format!("which are full again after {} of {while_saving}", hours(time)),
         };
-        format!(
+        Some(format!(
             "on credits: the lines with * hold in the peak, for {peak} from full buckets, {refill}"
-        )
+        ))
     }
 
     /// Which credits the predictions of an offer spent, where it has any: its design file has full buckets.
-    fn proven_on(&self, credits: OnCredits) -> Option<String> {
+    pub(crate) fn proven_on(&self, credits: OnCredits) -> Option<String> {
         const FULL: &str = "the design file starts with full buckets, so that `fathom predict` on it may be faster until they are empty \
              (`burst = \"off\"` in it: as without)";
         match credits {
@@ -218,7 +206,7 @@ impl Plan {
         }
     }
 
-    /// What the offers are ranked by.
+    /// What an offer is ranked by.
     fn cost(&self, offer: &Offer) -> String {
         let cost = &offer.cost;
         if let Some(prices) = &self.prices {
@@ -325,6 +313,13 @@ impl Plan {
         };
         sentence(text, "  ", &format!("{ranked}; {credits}{paid}"));
     }
+}
+
+/// That an offer was not predicted.
+pub fn not_proven(seconds: u64) -> String {
+    format!(
+        "NOT PROVEN: its limits suffice; a prediction takes about {seconds} s: ask for it with --prove"
+    )
 }
 
 /// What an offer was planned with beyond the need, and why.

@@ -217,7 +217,7 @@ fn what_comes_closest_can_be_bought() {
     let disks = "Standard_DS1 with 4 × P4 gives 480 IOPS, 16,000 IOPS";
     check("P4", Family::Premium, small, Some(disks));
     let fast = "throughput = \"400GB/s\"\nsize = \"1MiB\"";
-    let nfs = "data: 16 volumes over NFS gives 204,800 MiB/s, 381,469.7 MiB/s";
+    let nfs = "data: 16 volumes over NFS in a capacity pool gives 131,072 MiB/s, 381,469.7 MiB/s";
     check("nfs-premium", Family::Nfs, fast, Some(nfs));
     check("P4", Family::Nfs, fast, None);
 }
@@ -477,6 +477,49 @@ fn a_volume_of_50_gib_pays_for_a_pool_of_a_tebibyte() {
     assert_eq!(of(65), (1040, 2, 670_000_000));
 }
 
+/// Volumes of a profile's volume lie in one pool of 2 PiB at most, and a file of theirs holds 16 TiB.
+#[test]
+fn space_over_nfs_ends_with_the_pool_and_takes_several_files() {
+    let of = |tib: u64, iops: u32| {
+        let need = format!(
+            "[[volume]]\nname = \"data\"\ncapacity = \"{tib}TiB\"\n[[volume.period]]\nname = \"peak\"\n\
+             iops = {iops}\nsize = \"256KiB\"\n"
+        );
+        planned(&need, &network("nfs-standard"), None)
+    };
+    let largest = of(2048, 100);
+    let Storage::Nfs(volumes) = &largest.offers[0].candidate.volumes[0] else {
+        panic!("{largest}")
+    };
+    let pool = volumes.pool().get() >> 50;
+    assert_eq!((volumes.count, pool), (2, 2), "{largest}");
+    let advice = |plan: &Plan| plan.offers[0].advice.join("\n");
+    let files =
+        "data: a file holds 16 TiB at most: the space takes 64 files of each volume at least";
+    assert!(advice(&largest).contains(files), "{largest}");
+    let several = advice(&of(17, 100));
+    assert!(
+        several.contains("the space takes 2 files at least"),
+        "{several}"
+    );
+    let one = advice(&of(16, 100));
+    assert!(!one.contains("a file holds"), "{one}");
+    // 2,048 TiB of the level Standard have 32,768 MiB/s.
+    for (tib, iops, closest) in [
+        (
+            3072,
+            100,
+            "16 volumes over NFS in a capacity pool gives 2 PiB, 3 PiB are needed",
+        ),
+        (1, 140_000, "gives 32,768 MiB/s, 35,000 MiB/s are needed"),
+    ] {
+        let refused = of(tib, iops);
+        assert!(refused.offers.is_empty(), "{refused}");
+        let text = unwrapped(&refused);
+        assert!(text.contains(closest), "{text}");
+    }
+}
+
 #[test]
 fn disks_burst_on_demand_only_where_asked_for_and_paid_for() {
     // P30: 5,000 IOPS and 200 MB/s; on demand 30,000 and 1,000 for as long as it is paid for.
@@ -618,8 +661,9 @@ fn space_that_no_volume_has_is_named() {
         families: vec![Family::Nfs],
         ..Request::default()
     };
-    let text = planned(&need, &request, None).to_string();
-    let closest = "closest: data: 16 volumes over NFS gives 16 PiB, 90 PiB are needed";
+    let text = unwrapped(&planned(&need, &request, None));
+    let closest =
+        "closest: data: 16 volumes over NFS in a capacity pool gives 2 PiB, 90 PiB are needed";
     assert!(text.contains(closest), "{text}");
 }
 

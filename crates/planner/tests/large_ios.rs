@@ -125,3 +125,40 @@ fn what_nothing_carries_is_refused() {
     let plan = Case::new("F", Family::Smb, volumes).planned();
     assert!(plan.offers.is_empty(), "{plan}");
 }
+
+/// An I/O over NFS is over with the last of its calls: what queue depths follow from is what is predicted where I/Os do not
+/// wait for each other.
+#[test]
+fn the_calls_of_a_large_io_wait_for_each_other() {
+    #[track_caller]
+    fn check(figures: &str, says: &str) {
+        let volumes = format!(
+            "[[volume]]\nname = \"v\"\ncapacity = \"20TiB\"\n[[volume.period]]\nname = \"peak\"\n{figures}"
+        );
+        let volumes = volumes.leak();
+        let plan = Case::new("Dsv3", Family::Nfs, volumes).planned();
+        let offer = &plan.offers[0];
+        let proof = offer.proof.proof().expect("a proof");
+        let proven = &proof.volumes[0];
+        let (_, times) = proven.response[0];
+        let unloaded = proven.unloaded.expect("a mean").get() as f64;
+        let ratio = times.mean / unloaded;
+        assert!((0.97..1.03).contains(&ratio), "{ratio} of {unloaded}");
+        let advice = offer.advice.join("\n");
+        assert!(advice.contains(says), "{advice}");
+        assert_eq!(proven.doubt(), None);
+    }
+    let of = |iops: u32, size: &str, reads: u32| {
+        format!("iops = {iops}\nsize = \"{size}\"\nreads = \"{reads}%\"\n")
+    };
+    check(
+        &of(20, "256KiB", 100),
+        "1 I/O outstanding drives it at a mean of 439 µs each (media latency: assumed), or",
+    );
+    let calls = "in 4 calls, the last of which waits for those before it)";
+    check(&of(20, "1MiB", 100), calls);
+    check(&of(20, "1MiB", 0), calls);
+    check(&of(4, "16MiB", 100), "in 64 calls");
+    // One outstanding does fewer, though calls of 439 µs alone would make it 2,277 a second.
+    check(&of(700, "1MiB", 100), "2 I/Os outstanding drive it");
+}

@@ -111,3 +111,88 @@ fn what_is_like_designs_that_failed_is_not_offered_on_trust() {
     assert!(judged.has_proof());
     assert_eq!(judged.failed_with, Some(5));
 }
+
+/// A need that standard SSDs carry by their limits, with a median that half of their I/Os miss, as only a proof tells; and its
+/// designs, one of each machine size. `reads` says how rare the writes are, of which a proof needs enough.
+fn failing(iops: u64, reads: &str) -> (Need, Request, Round) {
+    let text = format!(
+        "name = \"a\"\n[[volume]]\nname = \"d\"\nlatency_goal = {{ p50 = \"3.9ms\" }}\n[[volume.period]]\n\
+         name = \"peak\"\niops = {iops}\nsize = \"8KiB\"\nreads = \"{reads}\"\n"
+    );
+    let (profile, _) = Profile::read(&text, "x").expect("a profile");
+    let need = Need::of(&profile, Level::P99).expect("a need");
+    let request = Request {
+        families: vec![Family::Standard],
+        only: vec!["E30".to_owned()],
+        offers: 100,
+        ..Request::default()
+    };
+    let found = search(&need, &request, None, Catalog::builtin()).expect("a search");
+    (need, request, (Headroom::of_all(0), found.candidates))
+}
+
+/// What a round comes to: designs that fail their proofs, that are looked at, and operations spent, of how many there are.
+#[track_caller]
+fn round((need, request, round): &(Need, Request, Round), prove: Prove, most: Most) -> [u64; 3] {
+    let catalog = Catalog::builtin();
+    let terms = Terms::of(request, catalog).expect("terms");
+    let wanted = || false;
+    let asked = Asked {
+        need,
+        request,
+        terms: &terms,
+        prices: None,
+        catalog,
+        stop: &wanted,
+    };
+    let mut judged = Judged::default();
+    let mut budget = Budget::new(prove, &wanted);
+    let looked = judged.look_at(&asked, round, most, &mut budget);
+    looked.expect("a round");
+    assert!(judged.offers.is_empty());
+    let counts = [judged.failed.len(), judged.seen.len()];
+    let [failed, seen] = counts.map(|count| count as u64);
+    [failed, seen, budget.spent()]
+}
+
+/// Rounds end by what they have spent, never by the clock.
+#[test]
+fn a_round_ends_with_its_failures_or_its_operations() {
+    // Eight seconds of 300 I/Os, until the 1,100 writes that p99 takes have come; and one of warm-up.
+    let short = failing(300, "50%");
+    let all = short.2.1.len() as u64;
+    assert!(all > 20, "{all}");
+    let of_each = 9 * 300;
+    let check = |most: Most, expected: u64| {
+        let found = round(&short, Prove::Always, most);
+        assert_eq!(found, [expected, expected, expected * of_each], "{most:?}");
+    };
+    check(Most::A_ROUND, 6);
+    let of = |failures, operations| Most {
+        failures,
+        operations,
+    };
+    check(of(3, u64::MAX), 3);
+    // The last begins before so many are spent.
+    check(of(usize::MAX, 4 * of_each), 4);
+    check(of(usize::MAX, 4 * of_each + 1), 5);
+    // One is tried in any case.
+    check(of(usize::MAX, 0), 1);
+    check(of(6, 2 * of_each), 2);
+}
+
+/// Proofs of half a million I/Os: where nobody asks for all, five million are predicted, and each kind of round has its part.
+/// What is passed by is looked at all the same, so that the round ends.
+#[test]
+fn proofs_that_nobody_asks_for_end_with_their_operations() {
+    let long = failing(2400, "99.9%");
+    let all = long.2.1.len() as u64;
+    // 500,000 I/Os are 208 s of 2,400; and one of warm-up.
+    let of_each = 209 * 2400;
+    let most = Budget::ALL / of_each;
+    let found = round(&long, Prove::Soon, Most::WITHOUT);
+    assert_eq!(found, [most, all, most * of_each]);
+    assert_eq!(round(&long, Prove::Soon, Most::SOON), [2, 2, 2 * of_each]);
+    let last = round(&long, Prove::Soon, Most::LAST_SOON);
+    assert_eq!(last, [2, 2, 2 * of_each]);
+}
