@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bought::Bought;
 use crate::line::{Line, Unit};
+use crate::machine::MachineNeed;
 use crate::need::{Load, Need, VolumeNeed};
 use crate::offer::{Offer, OnCredits, Proven};
 use crate::proof::{Misses, ProvenVolume};
@@ -148,9 +149,18 @@ fn need_json(need: &Need) -> Value {
     json!({
         "name": need.name,
         "percentile": need.level.name(),
+        "machine": machine_json(need.machine),
         "volumes": need.volumes.iter().map(volume_json).collect::<Vec<_>>(),
         "assumed": need.assumed,
         "notes": need.notes,
+    })
+}
+
+fn machine_json(machine: MachineNeed) -> Value {
+    let known = |figure: u64| Some(figure).filter(|figure| *figure > 0);
+    json!({
+        "vcpus": known(machine.processors).map(|hundredths| hundredths as f64 / 100.0),
+        "memory_bytes": known(machine.memory.get()),
     })
 }
 
@@ -213,18 +223,24 @@ const fn suffix(unit: Unit) -> &'static str {
         Unit::BinaryBandwidthWritten => "written_bytes_per_sec",
         Unit::Capacity => "bytes",
         Unit::Disks => "disks",
+        Unit::Processors => "vcpus",
+        Unit::Memory => "memory_bytes",
         Unit::Outstanding => "ios_outstanding",
     }
 }
 
 fn line_json(line: &Line) -> Value {
     let unit = suffix(line.unit);
-    let printed = |limit: u64| Some(limit).filter(|limit| *limit != u64::MAX);
+    let value = |value: u64| match line.unit {
+        Unit::Processors => json!(value as f64 / 100.0),
+        _ => json!(value),
+    };
+    let printed = |limit: u64| Some(limit).filter(|limit| *limit != u64::MAX).map(value);
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     put("limit", json!(line.owner));
     put("unit", json!(unit));
-    put(&format!("need_{unit}"), json!(line.need));
+    put(&format!("need_{unit}"), value(line.need));
     put(&format!("have_{unit}"), json!(printed(line.have)));
     put(&format!("steady_{unit}"), json!(printed(line.steady)));
     let headroom = line.headroom().map(|ratio| (ratio - 1.0) * 100.0);

@@ -19,6 +19,17 @@ fn planned(volume: &str, figures: &str, request: &Request, prices: &str) -> Plan
     plan(&profile, request, prices, Catalog::builtin()).expect("a plan")
 }
 
+/// The same for an application whose use of a machine is known.
+#[track_caller]
+fn planned_on_machine(figures: &str, request: &Request) -> Plan {
+    let machine = "logical_processors = 8\nprocessors = \"31.5%\"\npeak_memory = \"20GiB\"";
+    let text = format!(
+        "name = \"a\"\n{machine}\n[[volume]]\nname = \"data\"\n[[volume.period]]\nname = \"peak\"\n{figures}\n"
+    );
+    let (profile, _) = Profile::read(&text, "a.profile.toml").expect("a profile");
+    plan(&profile, request, None, Catalog::builtin()).expect("a plan")
+}
+
 fn of(families: &[Family]) -> Request {
     Request {
         families: families.to_vec(),
@@ -54,6 +65,7 @@ fn plans() -> Vec<Plan> {
         planned(known, eight, &disks, PRICES),
         planned("", "iops = 3000\nsize = \"8KiB\"", &disks, ""),
         planned("", eight, &burst, ""),
+        planned_on_machine(eight, &disks),
         planned("", eight, &of(&[Family::Nfs]), ""),
         planned("", eight, &unproven, ""),
         planned("", "iops = 100_000\nsize = \"8KiB\"", &one_failing, ""),
@@ -118,6 +130,11 @@ fn figure(limit: &Value, which: &str) -> Vec<String> {
         "bytes" => &[Unit::Capacity],
         "disks" => &[Unit::Disks],
         "ios_outstanding" => &[Unit::Outstanding],
+        "vcpus" => {
+            let hundredths = value.as_f64().expect("a figure") * 100.0;
+            return vec![Unit::Processors.figure(hundredths.round() as u64)];
+        }
+        "memory_bytes" => &[Unit::Memory],
         other => panic!("unit {other}"),
     };
     let value = if value.is_null() {
@@ -253,6 +270,8 @@ fn each_part_of_the_document_is_filled_in_some_plan() {
         ".offers.parts.each.pool_bytes",
         ".offers.doubts",
         ".offers.headroom.volumes",
+        ".need.machine.vcpus",
+        ".need.machine.memory_bytes",
         ".need.volumes.capacity_bytes",
         ".need.volumes.periods.reads_percent",
         ".need.assumed",
@@ -289,6 +308,8 @@ fn every_key_stands_in_the_page() {
             "bytes",
             "disks",
             "ios_outstanding",
+            "vcpus",
+            "memory_bytes",
         ];
         let generic = ["need_", "have_", "steady_", "spent_", "saved_"]
             .iter()
