@@ -139,6 +139,8 @@ pub fn script(build: &Build<'_>) -> String {
         });
         let raised = if set.disks.on_demand {
             " --enable-bursting true"
+        } else if set.disks.kind.has_plus() {
+            " --performance-plus true"
         } else {
             ""
         };

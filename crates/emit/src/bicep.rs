@@ -65,12 +65,13 @@ fn parameters(text: &mut String, build: &Build<'_>) {
         for lun in set.luns() {
             let _ = writeln!(
                 text,
-                "  {{ name: {}, sku: {}, gib: {}, lun: {lun}, caching: {}, iops: {iops}, mbps: {mbps}, bursts: {} }}",
+                "  {{ name: {}, sku: {}, gib: {}, lun: {lun}, caching: {}, iops: {iops}, mbps: {mbps}, bursts: {}, plus: {} }}",
                 bicep(&format!("{}-{lun}", set.volume.slug)),
                 bicep(sku(set.disks.kind.kind())),
                 set.gib(),
                 bicep(caching(set.disks.caching)),
                 set.bursts(),
+                set.plus(),
             );
         }
     }
@@ -167,7 +168,7 @@ fn machines(text: &mut String, build: &Build<'_>) {
              location: location\n{zoned}    \
              sku: {{\n      name: disks[index % length(disks)].sku\n    }}\n    \
              properties: {{\n      \
-             creationData: {{\n        createOption: 'Empty'\n      }}\n      \
+             creationData: {{\n        createOption: 'Empty'\n        performancePlus: disks[index % length(disks)].plus\n      }}\n      \
              diskSizeGB: disks[index % length(disks)].gib\n      \
              diskIOPSReadWrite: disks[index % length(disks)].iops\n      \
              diskMBpsReadWrite: disks[index % length(disks)].mbps\n      \

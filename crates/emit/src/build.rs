@@ -178,7 +178,7 @@ impl DiskSet<'_> {
     /// I/Os and 10^6 bytes a second, where they are bought apart.
     pub fn set(&self) -> Option<(u64, u64)> {
         match self.disks.kind {
-            Choice::Named(_) => None,
+            Choice::Named(_) | Choice::Plus(_) => None,
             Choice::Set {
                 iops, bandwidth, ..
             } => Some((iops.get(), bandwidth.get().div_ceil(1_000_000))),
@@ -188,6 +188,15 @@ impl DiskSet<'_> {
     /// Whether they burst on demand, which is said of no other disks: `true` or `null`.
     pub const fn bursts(&self) -> &'static str {
         if self.disks.on_demand { "true" } else { "null" }
+    }
+
+    /// Whether they are created with performance plus, which is said of no other disks: `true` or `null`.
+    pub const fn plus(&self) -> &'static str {
+        if self.disks.kind.has_plus() {
+            "true"
+        } else {
+            "null"
+        }
     }
 
     /// Stripe unit in KiB.

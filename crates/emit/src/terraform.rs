@@ -188,11 +188,12 @@ fn disk_map(build: &Build<'_>) -> Vec<Item> {
         for lun in set_of.luns() {
             let name = hcl(&format!("{}-{lun}", set_of.volume.slug));
             let value = format!(
-                "{{ sku = {}, gib = {}, lun = {lun}, caching = {}, iops = {iops}, mbps = {mbps}, bursts = {} }}",
+                "{{ sku = {}, gib = {}, lun = {lun}, caching = {}, iops = {iops}, mbps = {mbps}, bursts = {}, plus = {} }}",
                 hcl(sku(kind)),
                 set_of.gib(),
                 hcl(caching(set_of.disks.caching)),
                 set_of.bursts(),
+                set_of.plus(),
             );
             disks.push(set(&name, value));
         }
@@ -218,6 +219,7 @@ fn disks(build: &Build<'_>) -> Vec<Item> {
         set("disk_iops_read_write", "each.value.iops"),
         set("disk_mbps_read_write", "each.value.mbps"),
         set("on_demand_bursting_enabled", "each.value.bursts"),
+        set("performance_plus_enabled", "each.value.plus"),
     ]);
     if needs_zone(build) {
         disk.push(set("zone", "var.zone"));

@@ -45,6 +45,9 @@ pub struct PlanArgs {
     /// Let credits carry the peak, which lasts so long, such as 30m; on-demand: let disks burst for pay; both: 30m,on-demand
     #[arg(long, value_delimiter = ',', value_name = "HOW")]
     burst: Vec<String>,
+    /// Consider disks above 512 GiB with the option "performance plus", which is chosen as they are created
+    #[arg(long)]
+    performance_plus: bool,
     /// Your price list; without one, designs are ranked by what is provisioned
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
@@ -222,6 +225,7 @@ fn request(args: &PlanArgs) -> Result<Request, Failure> {
         distance: args.rtt.clone(),
         burst,
         on_demand,
+        performance_plus: args.performance_plus,
         prove: match args.prove.as_str() {
             "always" => Prove::Always,
             "never" => Prove::Never,

@@ -227,6 +227,39 @@ fn stripes_have_a_column_a_disk_and_the_planned_unit() {
     assert!(az.contains("Premium_LRS 1024 \"$lun\" ReadOnly"), "{az}");
 }
 
+/// One P30 with performance plus has 8,000 I/Os a second, where two without would be needed.
+#[test]
+fn disks_are_created_with_performance_plus_where_it_is_planned() {
+    let figures = "iops = 7900\nsize = \"8KiB\"\nreads = \"70%\"";
+    let text = profile("shop", figures).replace("2TiB", "1TiB");
+    let (profile, _) = Profile::read(&text, "x").expect("a profile");
+    let of = |performance_plus| {
+        let request = Request {
+            only: vec!["P30".to_owned()],
+            performance_plus,
+            prove: Prove::Never,
+            offers: 1,
+            ..Request::default()
+        };
+        plan(&profile, &request, None, Catalog::builtin()).expect("a plan")
+    };
+    let check = |what, says: &[&str]| {
+        let scripts = [false, true].map(|asked| {
+            let plan = of(asked);
+            emit(what, &plan, &plan.offers[0]).expect("a script").text
+        });
+        for words in says {
+            assert!(scripts[1].contains(words), "{words}\n{}", scripts[1]);
+        }
+        assert!(!scripts[0].contains(says[0]), "{}", scripts[0]);
+    };
+    check(Emit::Az, &["--performance-plus true"]);
+    let of_all = "performancePlus: disks[index % length(disks)].plus";
+    check(Emit::Bicep, &["plus: true", of_all]);
+    let of_all = "performance_plus_enabled   = each.value.plus";
+    check(Emit::Terraform, &["plus = true", of_all]);
+}
+
 #[test]
 fn caching_is_never_changed_in_silence() {
     let disks: (&[Family], &[&str]) = (&[Family::Premium], &["P30"]);

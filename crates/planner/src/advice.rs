@@ -12,6 +12,9 @@ use crate::need::{Load, Need, VolumeNeed};
 use crate::network::NfsVolumes;
 use crate::unloaded::Unloaded;
 
+/// What a buyer of performance plus must know.
+const PLUS: &str = "performance plus can be had only as a disk is created, and no page prints how such disks burst: none is counted on";
+
 /// Sentences, each beginning with the volume's name.
 pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
@@ -20,7 +23,9 @@ pub fn of(need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> Vec<String> 
             Storage::Disks(disks) => {
                 let paid = on_demand(volume, disks, candidate, terms);
                 let own = [of_disks(volume, disks, candidate.vm, terms)];
-                own.into_iter().chain(bound(disks)).chain(paid).collect()
+                let plus = disks.kind.has_plus().then(|| PLUS.to_owned());
+                let own = own.into_iter().chain(bound(disks));
+                own.chain(plus).chain(paid).collect()
             }
             Storage::Nfs(_) | Storage::Smb(_) => over_network(volume, storage, candidate, terms),
         };

@@ -2,7 +2,7 @@
 
 use fathom_units::{Bytes, BytesPerSec, Iops};
 
-use crate::candidate::{Candidate, Storage};
+use crate::candidate::{Candidate, Disks, Storage};
 use crate::line::Unit;
 use crate::need::Need;
 use crate::{Cost, Prices};
@@ -35,6 +35,8 @@ pub struct Provisioned {
     pub bandwidth: Option<(Unit, BytesPerSec)>,
     /// Whether it bursts on demand.
     pub on_demand: bool,
+    /// Whether it has the option "performance plus".
+    pub performance_plus: bool,
     /// The capacity pool that all of them lie in together.
     pub pool: Option<Bytes>,
 }
@@ -100,6 +102,7 @@ impl Provisioned {
             iops: iops.map(Iops::new),
             bandwidth: Some(bandwidth).filter(|(_, rate)| rate.get() != u64::MAX),
             on_demand: storage.disks().is_some_and(|disks| disks.on_demand),
+            performance_plus: storage.disks().is_some_and(|disks| disks.kind.has_plus()),
             pool: match storage {
                 Storage::Nfs(volumes) => Some(volumes.pool()),
                 Storage::Disks(_) | Storage::Smb(_) => None,
@@ -115,11 +118,7 @@ impl Provisioned {
             self.bandwidth.map(|(unit, rate)| unit.figure(rate.get())),
         ];
         let figures: Vec<_> = figures.into_iter().flatten().collect();
-        let raised = if self.on_demand {
-            " bursting on demand"
-        } else {
-            ""
-        };
+        let raised = storage.disks().map_or("", Disks::raised);
         let each = if storage.count() == 1 {
             "of"
         } else {

@@ -68,11 +68,7 @@ impl Storage {
     pub fn title(&self) -> String {
         match self {
             Self::Disks(disks) => {
-                let raised = if disks.on_demand {
-                    " bursting on demand"
-                } else {
-                    ""
-                };
+                let raised = disks.raised();
                 format!("{} × {}{raised}", disks.count, disks.kind.name())
             }
             Self::Nfs(_) | Self::Smb(_) => {
@@ -123,11 +119,24 @@ pub struct Disks {
     pub on_demand: bool,
 }
 
+impl Disks {
+    /// What they have beyond the limits of their name, in words that follow it; empty: nothing.
+    pub const fn raised(&self) -> &'static str {
+        match (self.on_demand, self.kind.has_plus()) {
+            (true, _) => " bursting on demand",
+            (_, true) => " with performance plus",
+            _ => "",
+        }
+    }
+}
+
 /// A disk as it is bought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// A size whose name gives its limits.
     Named(&'static Disk),
+    /// The same with the limits of the option "performance plus", which is chosen as a disk is created.
+    Plus(&'static Disk),
     /// A product whose limits the buyer sets.
     Set {
         /// The product.
@@ -144,10 +153,15 @@ pub enum Choice {
 }
 
 impl Choice {
+    /// Whether it has the option "performance plus".
+    pub const fn has_plus(&self) -> bool {
+        matches!(self, Self::Plus(_))
+    }
+
     /// Its name in designs and price lists.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Named(disk) => disk.name,
+            Self::Named(disk) | Self::Plus(disk) => disk.name,
             Self::Set { name, .. } => name,
         }
     }
@@ -155,7 +169,7 @@ impl Choice {
     /// Its product.
     pub fn kind(&self) -> DiskKind {
         match self {
-            Self::Named(disk) => disk.kind,
+            Self::Named(disk) | Self::Plus(disk) => disk.kind,
             Self::Set { kind, .. } => *kind,
         }
     }
@@ -163,7 +177,7 @@ impl Choice {
     /// Whether its limits are provisioned; otherwise they are an upper bound.
     pub fn is_guaranteed(&self) -> bool {
         match self {
-            Self::Named(disk) => disk.guaranteed,
+            Self::Named(disk) | Self::Plus(disk) => disk.guaranteed,
             Self::Set { .. } => true,
         }
     }
@@ -171,7 +185,7 @@ impl Choice {
     /// Its size.
     pub fn size(&self) -> Bytes {
         match self {
-            Self::Named(disk) => disk.size,
+            Self::Named(disk) | Self::Plus(disk) => disk.size,
             Self::Set { size, .. } => *size,
         }
     }
@@ -180,6 +194,7 @@ impl Choice {
     pub fn iops(&self, vm: &VmSize) -> u64 {
         let own = match self {
             Self::Named(disk) => disk.limits.iops.map_or(u64::MAX, Iops::get),
+            Self::Plus(disk) => disk.performance_plus.iops.map_or(u64::MAX, Iops::get),
             Self::Set { iops, .. } => iops.get(),
         };
         let each = vm.data_disk_iops_each.filter(|_| !self.kind().is_premium());
@@ -190,6 +205,10 @@ impl Choice {
     pub fn bandwidth(&self) -> u64 {
         match self {
             Self::Named(disk) => disk.limits.bandwidth.map_or(u64::MAX, BytesPerSec::get),
+            Self::Plus(disk) => {
+                let rate = disk.performance_plus.bandwidth;
+                rate.map_or(u64::MAX, BytesPerSec::get)
+            }
             Self::Set { bandwidth, .. } => bandwidth.get(),
         }
     }

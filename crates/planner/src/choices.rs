@@ -127,6 +127,7 @@ pub fn closest(
         let count = vm.max_data_disks;
         let kind = match product {
             Product::Named(disk) => Choice::Named(disk),
+            Product::Plus(disk) => Choice::Plus(disk),
             // Where no such disk could be given a part of the need, its limits are no measure.
             Product::Set(row, name) => set(volume, row, name, count, stripe_unit)?,
         };
@@ -160,22 +161,33 @@ pub fn missing(figure: &Figure) -> f64 {
 #[derive(Clone, Copy)]
 enum Product {
     Named(&'static Disk),
+    Plus(&'static Disk),
     Set(&'static AdjustableDisk, &'static str),
 }
 
 impl Product {
     fn kind(self) -> DiskKind {
         match self {
-            Self::Named(disk) => disk.kind,
+            Self::Named(disk) | Self::Plus(disk) => disk.kind,
             Self::Set(row, _) => row.kind,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Self::Named(disk) => disk.name,
+            Self::Named(disk) | Self::Plus(disk) => disk.name,
             Self::Set(_, name) => name,
         }
+    }
+
+    /// The same with the option "performance plus", where that gives it more.
+    fn with_plus(&self) -> Option<Self> {
+        let Self::Named(disk) = self else {
+            return None;
+        };
+        let (own, plus) = (&disk.limits, &disk.performance_plus);
+        let gives_more = plus.iops > own.iops || plus.bandwidth > own.bandwidth;
+        gives_more.then_some(Self::Plus(disk))
     }
 
     fn bursts_on_demand(&self) -> bool {
@@ -187,8 +199,8 @@ impl Product {
     }
 }
 
-/// Disks of the families asked for, as machines of the request's era find them; those that burst on demand also so, where
-/// that is asked for.
+/// Disks of the families asked for, as machines of the request's era find them; those that burst on demand or have
+/// performance plus also so, where that is asked for.
 pub struct Products(Vec<(Product, bool)>);
 
 impl Products {
@@ -214,7 +226,11 @@ impl Products {
         });
         let raised = found.iter().filter(|it| it.bursts_on_demand());
         let raised = raised.filter(|_| request.on_demand);
-        let raised: Vec<_> = raised.map(|product| (*product, true)).collect();
+        let mut raised: Vec<_> = raised.map(|product| (*product, true)).collect();
+        if request.performance_plus {
+            let plus = found.iter().filter_map(Product::with_plus);
+            raised.extend(plus.map(|product| (product, false)));
+        }
         let plain = found.into_iter().map(|product| (product, false));
         Self(plain.chain(raised).collect())
     }
@@ -238,7 +254,7 @@ fn cachings(
         return vec![HostCaching::None];
     }
     let size = match product {
-        Product::Named(disk) => disk.size,
+        Product::Named(disk) | Product::Plus(disk) => disk.size,
         Product::Set(row, _) => row.min_size,
     };
     let disk = CachedDisk {
@@ -264,7 +280,7 @@ fn enough(
     let with = |count| with(need, vm, (product, on_demand), (caching, count), terms);
     let all = 1..=vm.max_data_disks;
     match product {
-        Product::Named(_) => fewest(all, with).into_iter().collect(),
+        Product::Named(_) | Product::Plus(_) => fewest(all, with).into_iter().collect(),
         Product::Set(..) => all.filter_map(with).collect(),
     }
 }
@@ -280,6 +296,7 @@ fn with(
     let stripe_unit = stripe_unit(need);
     let kind = match product {
         Product::Named(disk) => Choice::Named(disk),
+        Product::Plus(disk) => Choice::Plus(disk),
         Product::Set(row, name) => set(need, row, name, count, stripe_unit)?,
     };
     let disks = Disks {

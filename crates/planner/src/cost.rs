@@ -114,7 +114,12 @@ fn of_disk(disks: &Disks, vm: &VmSize, prices: Option<&Prices>) -> Option<Cost> 
             } else {
                 0
             };
-            paid.saturating_add(raised)
+            let plus = if disks.kind.has_plus() {
+                prices.performance_plus(disks.kind.name())?
+            } else {
+                0
+            };
+            paid.saturating_add(raised).saturating_add(plus)
         }
         None => 0,
     };

@@ -163,6 +163,10 @@ pub const fn caching(mode: HostCaching) -> &'static str {
 fn bought(kind: &Choice, count: u32) -> String {
     match kind {
         Choice::Named(disk) => format!("type = {}, count = {count}", quoted(disk.name)),
+        Choice::Plus(disk) => format!(
+            "type = {}, count = {count}, performance_plus = true",
+            quoted(disk.name)
+        ),
         Choice::Set {
             name,
             size: bytes,

@@ -12,7 +12,9 @@ use crate::network::{NfsVolumes, SmbShares};
 /// More of what disks of one machine give; `free` slots of it are taken by no disk yet.
 pub fn disks(disks: &Disks, (vm, free): (&VmSize, u32), unit: Unit, catalog: &Catalog) -> String {
     let larger = match disks.kind {
-        Choice::Named(disk) => larger_disk(disk, vm, unit, catalog),
+        Choice::Named(disk) => larger_disk(&disks.kind, disk, (vm, unit), catalog),
+        Choice::Plus(disk) => larger_disk(&disks.kind, disk, (vm, unit), catalog)
+            .map(|larger| format!("{larger}, with performance plus")),
         Choice::Set { .. } => may_have_more(&disks.kind, unit, catalog)
             .then(|| format!("{} bought for each disk", bought(unit))),
     };
@@ -26,11 +28,24 @@ pub fn disks(disks: &Disks, (vm, free): (&VmSize, u32), unit: Unit, catalog: &Ca
 }
 
 /// The smallest disk of the same product that gives more of a unit.
-fn larger_disk(own: &Disk, vm: &VmSize, unit: Unit, catalog: &Catalog) -> Option<String> {
-    let gives = |disk: &'static Disk| match unit {
-        Unit::Iops => Choice::Named(disk).iops(vm),
-        Unit::Capacity => disk.size.get(),
-        _ => Choice::Named(disk).bandwidth(),
+fn larger_disk(
+    bought: &Choice,
+    own: &Disk,
+    (vm, unit): (&VmSize, Unit),
+    catalog: &Catalog,
+) -> Option<String> {
+    let gives = |disk: &'static Disk| {
+        let so = if bought.has_plus() {
+            Choice::Plus(disk)
+        } else {
+            Choice::Named(disk)
+        };
+        match unit {
+            Unit::Capacity => disk.size.get(),
+            _ if bought.has_plus() && disk.performance_plus.is_empty() => 0,
+            Unit::Iops => so.iops(vm),
+            _ => so.bandwidth(),
+        }
     };
     let own = catalog.disk(vm.era, own.name).ok()?;
     let alike = catalog.disks().iter().filter(|row| row.kind == own.kind);

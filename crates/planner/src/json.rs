@@ -37,6 +37,7 @@ impl Plan {
             "round_trip_ns": self.round_trip.get(),
             "burst_ns": self.burst.map(Nanos::get),
             "on_demand": self.on_demand,
+            "performance_plus": self.performance_plus,
             "prove": match self.prove {
                 Prove::Soon => "soon",
                 Prove::Always => "always",
@@ -202,6 +203,7 @@ fn part_json(part: &Bought, prices: Option<&Prices>) -> Value {
             "iops": each.iops.map(Iops::get),
             "bandwidth_bytes_per_sec": each.bandwidth.map(|(_, rate)| BytesPerSec::get(rate)),
             "bursts_on_demand": each.on_demand,
+            "performance_plus": each.performance_plus,
             "pool_bytes": each.pool.map(Bytes::get),
         })
     });

@@ -147,6 +147,8 @@ pub struct Request {
     pub burst: Option<Nanos>,
     /// Whether disks may burst on demand, which is paid for.
     pub on_demand: bool,
+    /// Whether disks may have the option "performance plus".
+    pub performance_plus: bool,
     /// Which designs are proven.
     pub prove: Prove,
     /// The percentile that is carried.
@@ -167,6 +169,7 @@ impl Default for Request {
             distance: "near".to_owned(),
             burst: None,
             on_demand: false,
+            performance_plus: false,
             prove: Prove::Soon,
             level: Level::P99,
             offers: 3,
@@ -312,6 +315,8 @@ pub struct Plan {
     pub burst: Option<Nanos>,
     /// Whether bursting on demand was considered.
     pub on_demand: bool,
+    /// Whether the option "performance plus" was considered.
+    pub performance_plus: bool,
     /// Round trip to volumes and shares over the network.
     pub round_trip: Nanos,
     /// The price list, if there was one.
@@ -439,6 +444,7 @@ pub fn plan_until(
         unsearched: request.unsearched(),
         burst: request.burst,
         on_demand: request.on_demand,
+        performance_plus: request.performance_plus,
         round_trip: terms.round_trip,
         prices,
     })

@@ -41,22 +41,25 @@ pub enum Per {
     Mibps,
     /// Bursting on demand, on one of the item.
     OnDemand,
+    /// The option "performance plus", on one of the item.
+    PerformancePlus,
 }
 
 impl Per {
-    const WORDS: [(&'static str, Self); 6] = [
+    const WORDS: [(&'static str, Self); 7] = [
         ("GiB", Self::Gib),
         ("TiB", Self::Tib),
         ("IOPS", Self::Iops),
         ("MB/s", Self::Mbps),
         ("MiB/s", Self::Mibps),
         ("on-demand", Self::OnDemand),
+        ("performance-plus", Self::PerformancePlus),
     ];
 
     /// How much of the thing counted one unit is: bytes, I/Os a second or bytes a second.
     const fn one(self) -> u64 {
         match self {
-            Self::Each | Self::Iops | Self::OnDemand => 1,
+            Self::Each | Self::Iops | Self::OnDemand | Self::PerformancePlus => 1,
             Self::Gib => 1 << 30,
             Self::Tib => 1 << 40,
             Self::Mbps => 1_000_000,
@@ -64,14 +67,20 @@ impl Per {
         }
     }
 
+    /// Whether it is paid for what an item can be given, and not for the item.
+    const fn is_extra(self) -> bool {
+        matches!(self, Self::OnDemand | Self::PerformancePlus)
+    }
+
     /// Whether both count the same thing, in whatever unit.
     const fn counts_as(self, other: Self) -> bool {
-        use Per::{Each, Gib, Iops, Mbps, Mibps, OnDemand, Tib};
+        use Per::{Each, Gib, Iops, Mbps, Mibps, OnDemand, PerformancePlus, Tib};
         matches!(
             (self, other),
             (Each, Each)
                 | (Iops, Iops)
                 | (OnDemand, OnDemand)
+                | (PerformancePlus, PerformancePlus)
                 | (Gib | Tib, Gib | Tib)
                 | (Mbps | Mibps, Mbps | Mibps)
         )
@@ -140,7 +149,7 @@ impl Prices {
     /// where the list has no price of it, or one for what it does not have.
     pub fn of(&self, item: &str, amounts: &[(Per, u64)]) -> Option<u64> {
         let prices = self.each.get(item)?;
-        let prices = prices.iter().filter(|price| price.per != Per::OnDemand);
+        let prices = prices.iter().filter(|price| !price.per.is_extra());
         let cost = prices.clone().try_fold(0_u128, |sum, price| {
             let (_, amount) = amounts.iter().find(|(per, _)| price.per.counts_as(*per))?;
             let one = price.per.one();
@@ -154,15 +163,25 @@ impl Prices {
 
     /// What bursting on demand costs one of an item a month, in millionths, without what is paid by use.
     pub fn on_demand(&self, item: &str) -> Option<u64> {
-        let mut prices = self.each.get(item)?.iter();
-        let price = prices.find(|price| price.per == Per::OnDemand)?;
-        Some(price.month)
+        self.extra(item, Per::OnDemand)
     }
 
-    /// Whether the list has a price of an item, other than of its bursting on demand.
+    /// What the option "performance plus" costs one of an item a month, in millionths.
+    pub fn performance_plus(&self, item: &str) -> Option<u64> {
+        self.extra(item, Per::PerformancePlus)
+    }
+
+    fn extra(&self, item: &str, per: Per) -> Option<u64> {
+        let mut prices = self.each.get(item)?.iter();
+        prices
+            .find(|price| price.per == per)
+            .map(|price| price.month)
+    }
+
+    /// Whether the list has a price of an item, other than of what it can be given.
     pub fn has(&self, item: &str) -> bool {
         let prices = self.each.get(item);
-        prices.is_some_and(|prices| prices.iter().any(|price| price.per != Per::OnDemand))
+        prices.is_some_and(|prices| prices.iter().any(|price| !price.per.is_extra()))
     }
 
     /// Items of the list.

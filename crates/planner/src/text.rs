@@ -311,7 +311,12 @@ impl Plan {
         } else {
             ""
         };
-        sentence(text, "  ", &format!("{ranked}; {credits}{paid}"));
+        let plus = if self.performance_plus {
+            "; performance plus is considered"
+        } else {
+            ""
+        };
+        sentence(text, "  ", &format!("{ranked}; {credits}{paid}{plus}"));
     }
 }
 

@@ -520,6 +520,57 @@ fn space_over_nfs_ends_with_the_pool_and_takes_several_files() {
     }
 }
 
+/// A P30 has 5,000 IOPS and 200 MB/s, with performance plus 8,000 and 300.
+#[test]
+fn performance_plus_is_considered_only_where_asked_for_and_priced() {
+    let with = |iops: u32, series: &str, performance_plus, month: Option<&str>| {
+        let prices = "currency = \"USD\"\n[[price]]\nitem = \"P30\"\nmonth = 135.17\n\
+                          [[price]]\nitem = \"P20\"\nmonth = 73.22\n\
+                          [[price]]\nitem = \"Standard_D64s_v3\"\nmonth = 2000\n";
+        let option = month.map(|month| {
+            format!("[[price]]\nitem = \"P30\"\nper = \"performance-plus\"\nmonth = {month}\n")
+        });
+        let prices = format!("{prices}{}", option.unwrap_or_default());
+        let request = Request {
+            series: vec![series.to_owned()],
+            families: vec![Family::Premium],
+            performance_plus,
+            offers: 1,
+            ..Request::default()
+        };
+        let figures = format!("iops = {iops}\nsize = \"8KiB\"\nreads = \"50%\"");
+        let need = volume("data", "data", &figures);
+        let prices = Prices::read(&prices, "prices.toml").expect("a price list");
+        planned(&need, &request, Some(prices))
+    };
+    let of = |asked, month| with(7_900, "Dsv3", asked, month);
+    let plain = ["Standard_D64s_v3 with 2 × P30"];
+    let plus = ["Standard_D64s_v3 with 1 × P30 with performance plus"];
+    assert_eq!(titles(&of(false, Some("0"))), plain);
+    assert_eq!(titles(&of(true, None)), plain);
+    let found = of(true, Some("20.50"));
+    assert_eq!(titles(&found), plus, "{found}");
+    let offer = &found.offers[0];
+    assert_eq!(offer.cost.price, 2_155_670_000);
+    assert!(offer.design.contains("performance_plus = true"));
+    let proof = offer.proof.proof().expect("a proof");
+    assert!(proof.volumes[0].iops > 7_821.0, "{proof:?}");
+    let text = unwrapped(&found);
+    for says in [
+        "1 × P30 with performance plus, of 1 TiB, 8,000 IOPS, 300 MB/s: $155.67",
+        "performance plus can be had only as a disk is created",
+        "P40 in place of P30, with performance plus",
+        "performance plus is considered",
+    ] {
+        assert!(text.contains(says), "no `{says}` in {text}");
+    }
+    // Where the option costs more than another disk, another disk is bought.
+    assert_eq!(titles(&of(true, Some("140"))), plain);
+    // 8,001 take two, and pay for two.
+    let two = with(8_001, "Dsv3", true, Some("0"));
+    assert_eq!(titles(&two), plain, "{two}");
+}
+
 #[test]
 fn disks_burst_on_demand_only_where_asked_for_and_paid_for() {
     // P30: 5,000 IOPS and 200 MB/s; on demand 30,000 and 1,000 for as long as it is paid for.
