@@ -61,7 +61,10 @@ impl Live {
     pub(crate) fn take(&mut self, event: &Event<'_>, now: Nanos) -> bool {
         self.panel.event(event);
         let is_due = match event {
-            Event::Layout { .. } | Event::StageStarted { .. } | Event::Interval { .. } => {
+            Event::Layout { .. }
+            | Event::StageStarted { .. }
+            | Event::Interval { .. }
+            | Event::IntervalLate { .. } => {
                 self.is_old = true;
                 now >= self.next
             }
