@@ -475,7 +475,7 @@ fn messages_stand_above_the_panel() {
         (message, 1),
         (PARTS[0], 0),
         (PARTS[1], 0),
-        ("1 I/O failed", 1),
+        ("io-errors: 1 I/O failed, the first a read", 1),
     ] {
         terminal.check_count(&rows, text, count);
     }
