@@ -61,10 +61,7 @@ impl Live {
     pub(crate) fn take(&mut self, event: &Event<'_>, now: Nanos) -> bool {
         self.panel.event(event);
         let is_due = match event {
-            Event::Layout { .. }
-            | Event::StageStarted { .. }
-            | Event::Interval { .. }
-            | Event::IntervalLate { .. } => {
+            Event::Layout { .. } | Event::StageStarted { .. } | Event::Interval { .. } => {
                 self.is_old = true;
                 now >= self.next
             }
