@@ -1,6 +1,6 @@
 //! `fathom run` and `fathom replay`: a workload on real storage.
 
-use fathom_engine::RunOptions;
+use fathom_engine::{Gate, RunOptions};
 use fathom_peers::Enough;
 use fathom_record::RunKind;
 use fathom_session::{
@@ -80,7 +80,7 @@ fn carry_out(asked: Asked<'_>) -> Result<Code, Failure> {
     input.make_folders()?;
     let stop = stopped_by_signals()?;
     // A run that is refused leaves no folder.
-    fathom_engine::preflight(&input.workload, &options)
+    let plan = fathom_engine::preflight(&input.workload, &options)
         .map_err(|error| input.engine_failure(&error))?;
     input.tell_unused_names(&options.destroy_data, &TERMINAL);
     let mut start = Start::now(&input, None);
@@ -95,8 +95,9 @@ fn carry_out(asked: Asked<'_>) -> Result<Code, Failure> {
         &TERMINAL,
         |sink| {
             let mut sinks = Fan(vec![sink, &mut enough]);
-            let what = (&input.workload, &options);
-            StartAt::run(start_at, what, &stop, &mut sinks)
+            let gate = start_at.map(|start| start as &dyn Gate);
+            let planned = (&options, &plan);
+            fathom_engine::run_planned(&input.workload, planned, gate, &stop, &mut sinks)
         },
     );
     let view = shown.close();

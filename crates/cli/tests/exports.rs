@@ -217,6 +217,34 @@ fn a_path_is_mapped_to_an_export() {
     assert!(output.status.success(), "{stderr}");
 }
 
+/// The files of a folder have names, which neither an export nor a file goes on with; what is said to do about it does.
+#[test]
+fn a_folder_is_mapped_file_by_file() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let _server = Server::start(home);
+    let job = "[x]\nioengine=psync\ndirect=1\ndirectory=/data/x\nrw=read\nbs=64k\nsize=1m\n";
+    std::fs::write(home.join("job.fio"), job).unwrap();
+    let run = |map: &str, code| {
+        let words = ["run", "--no-record", "--dialect", "fio", "--map", map];
+        support::expect_code(home, &[&words[..], &["job.fio"]].concat(), code).1
+    };
+    let image = home.join("image").display().to_string();
+    for (to, problem) in [
+        (
+            uri(home),
+            "an export holds no files, and the URI goes on behind its socket",
+        ),
+        (image, "/image` is a file, which holds no files"),
+    ] {
+        let told = run(&format!("/data/x={to}"), 3);
+        assert!(told.contains(problem), "{told}");
+        let map = format!("/data/x/x.0.0={to}");
+        assert!(told.contains(&format!("`--map '{map}'`")), "{told}");
+        run(&map, 0);
+    }
+}
+
 #[test]
 fn an_export_without_a_size_is_predicted_at_what_its_server_says() {
     let folder = tempfile::tempdir().unwrap();

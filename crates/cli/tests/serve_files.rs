@@ -173,6 +173,28 @@ fn file_systems_live_on_served_volumes() {
     assert!(total["trim"]["ios"].as_u64().unwrap() > 0, "{total}");
 }
 
+/// No file is made among those of the volumes; what is said to do about it works.
+#[test]
+fn a_folder_is_mapped_to_a_volumes_file() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let mut served = serve(home);
+    let job = "[x]\nioengine=psync\ndirectory=/data/x\nrw=read\nbs=64k\nsize=1m\n";
+    fs::write(home.join("job.fio"), job).unwrap();
+    let run = |map: &str, code| {
+        let words = ["run", "--no-record", "--dialect", "fio", "--map", map];
+        expect_code(home, &[&words[..], &["job.fio"]].concat(), code).1
+    };
+    let files = served.files.display().to_string();
+    let told = run(&format!("/data/x={files}"), 3);
+    let problem = format!("`{files}` has the volumes that `fathom serve` shows, and no other file");
+    assert!(told.contains(&problem), "{told}");
+    let map = format!("/data/x/x.0.0={files}/data");
+    assert!(told.contains(&format!("`--map '{map}'`")), "{told}");
+    run(&map, 0);
+    served.end();
+}
+
 /// The kernel has a device open until what was unmounted is written, as a program has. Until then the server serves.
 #[test]
 fn a_device_in_use_is_served_until_it_is_closed() {

@@ -6,8 +6,7 @@
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -16,6 +15,7 @@ use std::time::Duration;
 use rustix::event::EventfdFlags;
 use serde_json::{Value, json};
 
+use crate::listen::bind_for_owner;
 use crate::order::Order;
 
 /// The longest order.
@@ -80,8 +80,7 @@ impl Control {
             Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => {}
         }
-        let listener = UnixListener::bind(path)?;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+        let listener = bind_for_owner(path)?;
         self.path = Some(path.to_owned());
         let orders = self.orders();
         std::thread::spawn(move || {

@@ -9,8 +9,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Mode;
 use rustix::io::Errno;
-use rustix::net::SocketFlags;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 /// Where clients come, as the command line has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,11 +168,9 @@ impl Listener {
             // Of a server that was killed.
             std::fs::remove_file(&path).map_err(failed)?;
         }
-        let listener = UnixListener::bind(&path).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
         // Whoever may connect may write: the owner alone, until the owner says otherwise.
-        let owner = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(&path, owner).map_err(failed)?;
+        let listener = bind_for_owner(&path).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
         let facts = std::fs::symlink_metadata(&path).map_err(failed)?;
         Ok(Self {
             uri: format!(
@@ -222,7 +221,7 @@ impl Listener {
         };
         let domain = rustix::net::sockopt::socket_domain(&socket).map_err(failed)?;
         rustix::io::ioctl_fionbio(&socket, true).map_err(failed)?;
-        let is_tcp = domain != rustix::net::AddressFamily::UNIX;
+        let is_tcp = domain != AddressFamily::UNIX;
         Ok(Self {
             socket,
             uri: "export `{}` at the inherited socket".to_owned(),
@@ -261,6 +260,23 @@ impl Listener {
         }
         Ok(Some(client))
     }
+}
+
+/// A socket at `path` that its owner alone may connect to, from its first moment on: `bind` gives the file the mode that the
+/// socket has by then, less the umask.
+pub(crate) fn bind_for_owner(path: &Path) -> io::Result<UnixListener> {
+    /// As the standard library asks for: as many as the system allows.
+    const WAITING: i32 = -1;
+    let owner = Mode::RUSR | Mode::WUSR;
+    let family = AddressFamily::UNIX;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    rustix::fs::fchmod(&socket, owner)?;
+    rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+    let listens = rustix::net::listen(&socket, WAITING);
+    listens.inspect_err(|_| {
+        let _ = std::fs::remove_file(path);
+    })?;
+    Ok(socket.into())
 }
 
 /// Text as a URI has it: what is no letter, digit, slash or one of `-._~` by its bytes in hexadecimal (RFC 3986, section 2).
@@ -350,6 +366,28 @@ mod tests {
         ));
         drop(listener);
         assert!(!directory.exists());
+    }
+
+    /// Nothing restricts it later: this is the mode that it was made with.
+    #[test]
+    fn a_socket_is_its_owners_from_its_first_moment() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| {
+            let facts = std::fs::symlink_metadata(path).unwrap();
+            assert!(facts.file_type().is_socket());
+            facts.permissions().mode() & 0o777
+        };
+        let (own, plain) = (folder.path().join("own"), folder.path().join("plain"));
+        let listener = bind_for_owner(&own).unwrap();
+        assert_eq!(mode(&own), 0o600);
+        // Others have what the umask leaves, which is more.
+        let _plain = UnixListener::bind(&plain).unwrap();
+        assert_ne!(mode(&plain), 0o600);
+        let client = UnixStream::connect(&own).unwrap();
+        listener.accept().unwrap();
+        drop(client);
+        let again = bind_for_owner(&own).unwrap_err();
+        assert_eq!(again.kind(), io::ErrorKind::AddrInUse);
     }
 
     #[test]

@@ -40,8 +40,8 @@ impl Complaint {
         }
     }
 
-    pub(crate) fn hint(self, hint: &'static str) -> Self {
-        let hint = Some(Cow::Borrowed(hint));
+    pub(crate) fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+        let hint = Some(hint.into());
         Self { hint, ..self }
     }
 }

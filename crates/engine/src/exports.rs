@@ -3,19 +3,25 @@
 //! A server is asked once before the run, so that all that it refuses is known before anything is written; each worker then
 //! has a connection of its own, on which the same must be offered.
 
-use std::fs::File;
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
 
-use fathom_nbd::Uri;
-use fathom_nbd::client::Offer;
+use fathom_nbd::client::{HelloError, Offer};
+use fathom_nbd::{Address, Uri};
 use fathom_rawio::{
     NbdExport, NbdQueue, NbdUnreachable, NbdWrites, Silence, connect_to_export, look_at_export,
 };
 use fathom_units::{Bytes, Nanos, group_digits};
-use fathom_workload::{Backend, Direction, Job, OpenSync, Target, Workload, unknown_to_exports};
+use fathom_workload::{
+    Backend, Caching, Direction, Job, OpenSync, Target, Workload, unknown_to_exports,
+};
 
 use crate::complaints::Complaint;
-use crate::targets::{Kind, Targets, writes};
+use crate::targets::{Kind, MAP_THE_FILE, Targets, writes};
 use crate::{Capability, EngineError};
 
 /// How long a server may say nothing while it owes answers.
@@ -65,8 +71,37 @@ fn look(path: &str) -> Result<Export, Complaint> {
     let uri =
         Uri::parse(path).map_err(|error| Complaint::new(error.to_string()).hint(error.remedy()))?;
     let offer = look_at_export(&uri);
-    let offer = offer.map_err(|error| Complaint::new(error.to_string()).hint(error.remedy()))?;
+    let offer = offer.map_err(|error| {
+        below_an_export(&uri, &error)
+            .unwrap_or_else(|| Complaint::new(error.to_string()).hint(error.remedy()))
+    })?;
     Ok(Export { uri, offer })
+}
+
+/// The complaint about a URI that goes on behind an export, as a folder's files do that was mapped to one.
+fn below_an_export(uri: &Uri, error: &NbdUnreachable) -> Option<Complaint> {
+    let what = match (error, &uri.address) {
+        (NbdUnreachable::Connecting { .. }, Address::Unix { path, .. }) => {
+            let mut above = Path::new(OsStr::from_bytes(path)).ancestors().skip(1);
+            let found = above.find_map(|above| Some((above, fs::metadata(above).ok()?)));
+            let (socket, _) = found.filter(|(_, found)| found.file_type().is_socket())?;
+            format!("the URI goes on behind its socket, `{}`", socket.display())
+        }
+        (NbdUnreachable::Hello { source, .. }, _) => {
+            let HelloError::Unknown(names) = source else {
+                return None;
+            };
+            let is_above = |name: &&String| {
+                let rest = uri.export.strip_prefix(name.as_str());
+                !name.is_empty() && rest.is_some_and(|rest| rest.starts_with('/'))
+            };
+            let name = names.iter().find(is_above)?;
+            format!("the URI goes on behind the name `{name}`, which its server has")
+        }
+        _ => return None,
+    };
+    let problem = format!("an export holds no files, and {what}");
+    Some(Complaint::new(problem).hint(MAP_THE_FILE))
 }
 
 /// Holds a job's I/O against what the server takes.
@@ -76,7 +111,12 @@ fn look(path: &str) -> Result<Export, Complaint> {
 pub(crate) fn check(job: &Job, target: &Target, export: &Export) -> Result<(), Complaint> {
     if let Some((_, what)) = unknown_to_exports(job).next() {
         let problem = format!("it is an export of an NBD server, which does not know {what}");
-        return Err(Complaint::new(problem).hint("leave that out, or use a file or a block device"));
+        let remedy = if job.caching == Caching::Buffered {
+            "ask for direct I/O (`caching = \"direct\"`; fio: `direct=1`), or use a file or a block device"
+        } else {
+            "leave that out, or use a file or a block device"
+        };
+        return Err(Complaint::new(problem).hint(remedy));
     }
     let Offer { flags, blocks, .. } = export.offer;
     let writes = writes(job);

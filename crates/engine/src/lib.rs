@@ -73,4 +73,6 @@ pub use survey::{
     DeviceFacts, ExportFacts, FileSystem, Survey, TargetKind, Writing, block_devices, export_size,
     size_exports, survey,
 };
-pub use targets::{MAKE_ANCHOR, MAKE_DIRECTORY, MAKE_FIRST, NAME_A_FILE};
+pub use targets::{
+    MAKE_ANCHOR, MAKE_DIRECTORY, MAKE_FIRST, MAP_THE_FILE, NAME_A_FILE, NAME_A_VOLUME,
+};

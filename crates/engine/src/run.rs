@@ -95,19 +95,20 @@ pub fn run_gated(
     run_with(workload, options, stop, sink, (Some(gate), probe_uring))
 }
 
-/// As [`run`], of what [`crate::preflight`] found a moment ago: `plan` is of the same `workload` and `options`.
+/// As [`run`], of what [`crate::preflight`] found a moment ago: `plan` is of the same `workload` and `options`. `gate` says when
+/// each stage and repeat begins, where that is asked.
 ///
 /// # Errors
 /// As of [`run`], but for what was looked at already.
 pub fn run_planned(
     workload: &Workload,
-    options: &RunOptions,
-    plan: &Plan,
+    (options, plan): (&RunOptions, &Plan),
+    gate: Option<&dyn Gate>,
     stop: &StopFlag,
     sink: &mut dyn EventSink,
 ) -> Result<RunOutcome, EngineError> {
     prepare();
-    run_plan(workload, (options, plan), None, stop, sink)
+    run_plan(workload, (options, plan), gate, stop, sink)
 }
 
 /// As [`run`], where `probe` says whether io_uring can be used.

@@ -8,12 +8,23 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fathom_rawio::{FILE_SIZE_SIGNAL, is_ignored};
+use fathom_rawio::{Clock, FILE_SIZE_SIGNAL, is_ignored};
+use fathom_units::Nanos;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 /// Exit code of a program that a user's interrupt ended: 128 + SIGINT.
 const EXIT_INTERRUPTED: i32 = 130;
+
+/// How soon after a SIGTERM another one is the same one told again: `timeout` sends one to its command and another to the
+/// group that it is of, so that a run which it ends at its time would lose its record now and then.
+const TOLD_AGAIN: Nanos = Nanos::from_millis(100);
+
+/// Whether `signal`, which came at `now`, is the `last` one told again. Somebody who presses Ctrl-C twice means it.
+fn is_told_again(last: Option<(i32, Nanos)>, signal: i32, now: Nanos) -> bool {
+    let same = last.filter(|(last, _)| signal == SIGTERM && *last == signal);
+    same.is_some_and(|(_, at)| now.saturating_sub(at) < TOLD_AGAIN)
+}
 
 /// Asks a run to end. Clones share the flag.
 #[derive(Debug, Clone, Default)]
@@ -54,7 +65,8 @@ impl StopFlag {
 
     /// Raises the flag at the first SIGINT or SIGTERM; at the second removes the run's temporary files and ends the
     /// process with exit code 130. SIGHUP raises it too, but where it is ignored, as `nohup` does, and never ends the process:
-    /// shell and kernel may both send one as a terminal is closed. SIGUSR1 asks for a snapshot of what was measured so far, as fio has it. A write beyond the limit
+    /// shell and kernel may both send one as a terminal is closed. Nor does a SIGTERM at once after another, since `timeout` sends
+    /// two. SIGUSR1 asks for a snapshot of what was measured so far, as fio has it. A write beyond the limit
     /// of a file's size (`ulimit -f`) is an error like others, and does not end the process.
     ///
     /// # Errors
@@ -66,6 +78,7 @@ impl StopFlag {
         let flag = self.clone();
         let thread = std::thread::Builder::new().name("signals".to_owned());
         thread.spawn(move || {
+            let mut last = None;
             for signal in signals.forever() {
                 let shared = &flag.shared;
                 match signal {
@@ -82,7 +95,10 @@ impl StopFlag {
                         .signal
                         .compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
                 let was_requested = flag.shared.requested.swap(true, Ordering::Relaxed);
-                if was_requested && signal != SIGHUP {
+                let now = Clock::now();
+                let is_same = is_told_again(last, signal, now);
+                last = Some((signal, now));
+                if was_requested && signal != SIGHUP && !is_same {
                     flag.remove_temporary();
                     signal_hook::low_level::exit(EXIT_INTERRUPTED);
                 }
@@ -181,6 +197,23 @@ mod tests {
             std::thread::yield_now();
         }
         assert_eq!(flag.signal(), Some(SIGTERM));
+    }
+
+    #[test]
+    fn a_second_signal_is_meant_where_it_is_not_the_first_told_again() {
+        let check = |last: Option<i32>, signal, ms, expected| {
+            let at = Nanos::from_secs(7);
+            let now = at + Nanos::from_millis(ms);
+            let told = is_told_again(last.map(|last| (last, at)), signal, now);
+            assert_eq!(told, expected, "{last:?} {signal} {ms}");
+        };
+        check(None, SIGTERM, 0, false);
+        check(Some(SIGTERM), SIGTERM, 0, true);
+        check(Some(SIGTERM), SIGTERM, 99, true);
+        check(Some(SIGTERM), SIGTERM, 100, false);
+        check(Some(SIGINT), SIGTERM, 0, false);
+        check(Some(SIGTERM), SIGINT, 0, false);
+        check(Some(SIGINT), SIGINT, 0, false);
     }
 
     #[test]

@@ -267,6 +267,13 @@ pub const MAKE_FIRST: &str = "make the file first";
 /// What to do about a directory in place of a file; each dialect has its own word for files in one.
 pub const NAME_A_FILE: &str = "name a file";
 
+/// What to do where a folder of files was given one place that holds none; who mapped the folder says which file is meant.
+pub const MAP_THE_FILE: &str =
+    "name what is there by itself, as one file of a job, and not as a folder of files";
+
+/// What to do about a file among the volumes that are served as files; the path of one of them follows, in backticks.
+pub const NAME_A_VOLUME: &str = "name a volume's own file there, such as ";
+
 /// What to do about a directory that is not there.
 pub const MAKE_DIRECTORY: &str =
     "make the directory first (nothing is made that was not asked for), or name another";

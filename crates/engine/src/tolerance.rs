@@ -18,6 +18,8 @@ pub(crate) struct Tolerance {
     policy: ErrorPolicy,
     /// Those that are not ignored; they are counted against a limit, where there is one.
     failed: AtomicU64,
+    /// All that a record counts: those that are ignored, and reads of wrong data, too.
+    counted: AtomicU64,
     /// How many of those the control thread has told of.
     told: AtomicU64,
     /// Those that may yet be told.
@@ -31,6 +33,7 @@ impl Tolerance {
         Self {
             policy: options.on_error,
             failed: AtomicU64::new(0),
+            counted: AtomicU64::new(0),
             told: AtomicU64::new(0),
             to_tell: AtomicU64::new(options.tell_failures),
             untold: Mutex::new(Vec::new()),
@@ -57,7 +60,12 @@ impl Tolerance {
         std::mem::take(&mut untold)
     }
 
-    /// Counts a failed I/O, and says whether its worker goes on.
+    /// Counts a failure for what is told while the run goes; whoever puts one into a worker's errors calls this.
+    pub(crate) fn count(&self) {
+        self.counted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes a failed I/O that is not ignored, and says whether its worker goes on.
     pub(crate) fn survives_another(&self) -> bool {
         let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
         match self.policy {
@@ -67,10 +75,10 @@ impl Tolerance {
         }
     }
 
-    /// How many have failed so far, where those are more than when this was last asked.
+    /// How many were counted so far, where those are more than when this was last asked.
     pub(crate) fn take_more_failed(&self) -> Option<u64> {
-        let failed = self.failed.load(Ordering::Relaxed);
-        (self.told.swap(failed, Ordering::Relaxed) < failed).then_some(failed)
+        let counted = self.counted.load(Ordering::Relaxed);
+        (self.told.swap(counted, Ordering::Relaxed) < counted).then_some(counted)
     }
 
     /// Whether a worker whose I/O failed ends by itself, and not the run with it.
@@ -92,7 +100,17 @@ mod tests {
         };
         let tolerance = Tolerance::new(&options);
         assert_eq!([(); 4].map(|()| tolerance.survives_another()), survived);
-        assert_eq!(tolerance.take_more_failed(), Some(4));
+    }
+
+    #[test]
+    fn all_that_are_counted_are_told_whether_they_are_ignored_or_not() {
+        let tolerance = Tolerance::new(&RunOptions::default());
+        assert_eq!(tolerance.take_more_failed(), None);
+        for _ in 0..3 {
+            tolerance.count();
+        }
+        tolerance.survives_another();
+        assert_eq!(tolerance.take_more_failed(), Some(3));
         assert_eq!(tolerance.take_more_failed(), None);
     }
 

@@ -55,6 +55,10 @@ fn run_all(jobs: &[Job], destroy: &[&str]) -> (RunOutcome, Vec<String>) {
     };
     let mut told = Told::default();
     let outcome = run(&workload, &options, &StopFlag::new(), &mut told).unwrap();
+    // Wrong data counts among what has failed while the run goes, as in its results.
+    let workers = outcome.results.iter().flat_map(|stage| &stage.workers);
+    let errors = workers.flat_map(|worker| &worker.errors);
+    assert_eq!(told.failed, errors.map(|error| error.count).sum::<u64>());
     (outcome, told.notes)
 }
 

@@ -58,7 +58,7 @@ fn run(input: &IometerInput, ours: &Ours, console: &dyn Console) -> Result<Code,
     let name = input.options.config.as_deref().unwrap_or("iometer");
     let whole = Input::new(name, input.workload.clone());
     let whole = whole.spoken(Spoken::Iometer(Box::new(input.clone())));
-    fathom_engine::preflight(&input.workload, &options)
+    let plan = fathom_engine::preflight(&input.workload, &options)
         .map_err(|error| whole.engine_failure(&error))?;
     for path in [&input.options.results, &input.options.percentiles] {
         refuse_device(Path::new(path.as_deref().unwrap_or_default()))?;
@@ -81,7 +81,7 @@ fn run(input: &IometerInput, ours: &Ours, console: &dyn Console) -> Result<Code,
         ours.keep(),
         &mut watcher,
         console,
-        |sink| fathom_engine::run(&input.workload, &options, &stop, sink),
+        |sink| fathom_engine::run_planned(&input.workload, (&options, &plan), None, &stop, sink),
     );
     let interrupted = ran.as_ref().is_ok_and(|(ran, _)| ran.interrupted);
     let failed = ran.as_ref().map_or(true, |(ran, _)| ran.failure.is_some());

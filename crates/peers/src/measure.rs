@@ -118,13 +118,14 @@ pub fn run<V: View>(
         code: Code::Unexpected,
         ..failure_of(name, error)
     };
-    fathom_engine::preflight(workload, &options).map_err(|error| match error.exit_class() {
+    let plan = fathom_engine::preflight(workload, &options);
+    let plan = plan.map_err(|error| match error.exit_class() {
         fathom_engine::ExitClass::Refused => failure_of(name, &error),
         _ => unexpected(&error),
     })?;
     whole.tell_unused_names(&options.destroy_data, console);
     let ran = watch(&mut start, &whole, ours.keep(), view, console, |sink| {
-        fathom_engine::run(workload, &options, &stop, sink)
+        fathom_engine::run_planned(workload, (&options, &plan), None, &stop, sink)
     });
     view.close();
     let (ran, writer) = ran.map_err(|error| unexpected(&error))?;

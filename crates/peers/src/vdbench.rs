@@ -266,7 +266,8 @@ fn run(
     stop.install_signal_handlers()
         .map_err(|error| Failure::new(Code::VdbenchFailed, error))?;
     // What is refused makes no directory.
-    fathom_engine::preflight(&input.workload, &options).map_err(|error| refused(input, &error))?;
+    let plan = fathom_engine::preflight(&input.workload, &options);
+    let plan = plan.map_err(|error| refused(input, &error))?;
     let output = input.options.output.as_deref().unwrap_or(DEFAULT_OUTPUT);
     let (report, mut files) = open((input, &input.workload), Some(output), words, console)?;
     note_sizes(input, &report, &mut files);
@@ -286,7 +287,7 @@ fn run(
         ours.keep(),
         &mut watcher,
         console,
-        |sink| fathom_engine::run(&input.workload, &options, &stop, sink),
+        |sink| fathom_engine::run_planned(&input.workload, (&options, &plan), None, &stop, sink),
     );
     let (report, mut files) = watcher.finish();
     let now = fathom_rawio::wall_clock();

@@ -5,6 +5,9 @@
 //!
 //! Files are told apart by device and inode, as the kernel has them: whatever name leads to a file, and whether the name that
 //! it was attached by is still there. A loop device that this user may not look at is known by that name alone.
+//!
+//! Invariant: what lies on a file system that others serve, whose server may be gone, is looked at only where the question is of
+//! a file on the same one.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -16,6 +19,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::file::{OpenHow, open};
+use crate::mount_table::{MountTable, unescaped};
 
 /// `LOOP_GET_STATUS64` of `linux/loop.h`.
 const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
@@ -63,33 +67,62 @@ impl FileUse {
 pub struct FilesInUse {
     /// Files, each with what it is the storage of.
     files: Vec<(FileId, FileUse)>,
-    /// Loop devices of which the name of their file is known alone.
-    by_name: Vec<(PathBuf, FileUse)>,
+    /// What is named on file systems that others serve, with the device of that file system. It is looked at once there is need.
+    served: Vec<(u64, Named, FileUse)>,
+}
+
+/// How the kernel tells of a file that is in use.
+#[derive(Debug)]
+enum Named {
+    /// By a path.
+    Path(PathBuf),
+    /// As that of the loop device of this name; by a path too.
+    Loop(String, PathBuf),
+}
+
+impl Named {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Path(path) | Self::Loop(_, path) => path,
+        }
+    }
+
+    /// The file itself. Whoever asks waits for the file system that it is on.
+    fn file(&self) -> Option<FileId> {
+        match self {
+            Self::Path(path) => FileId::at(path),
+            Self::Loop(name, path) => status_of(name).ok().or_else(|| FileId::at(path)),
+        }
+    }
 }
 
 impl FilesInUse {
-    /// As the kernel tells them. Each mounted source that is a path is looked at: one on a network file system that hangs is
-    /// waited for.
+    /// As the kernel tells them.
     pub fn now() -> Self {
-        let told = |path: &str| fs::read(path).unwrap_or_default();
-        let swaps = swap_areas(&told("/proc/swaps")).into_iter();
-        let swaps = swaps.filter_map(|area| Some((FileId::at(&area)?, FileUse::Swap)));
-        let mut files: Vec<_> = swaps.collect();
-        let mut by_name = Vec::new();
-        for name in loop_devices() {
-            let Ok(backing) = fs::read(format!("/sys/block/{name}/loop/backing_file")) else {
-                continue;
-            };
-            match status_of(&name) {
-                Ok(file) => files.push((file, FileUse::LoopDevice(name))),
-                Err(_) => by_name.push((backing_path(backing), FileUse::LoopDevice(name))),
+        let table = MountTable::now();
+        let swaps = active_swap_areas().into_iter();
+        let swaps = swaps.map(|area| (Named::Path(area), FileUse::Swap));
+        let loops = loop_devices().into_iter().filter_map(|name| {
+            let backing = fs::read(format!("/sys/block/{name}/loop/backing_file")).ok()?;
+            let named = Named::Loop(name.clone(), backing_path(backing));
+            Some((named, FileUse::LoopDevice(name)))
+        });
+        let mounts = table.of_paths().map(|(source, place)| {
+            let named = Named::Path(source.to_owned());
+            (named, FileUse::Mount(place.to_owned()))
+        });
+        Self::of(swaps.chain(loops).chain(mounts), &table)
+    }
+
+    fn of(named: impl Iterator<Item = (Named, FileUse)>, table: &MountTable) -> Self {
+        let (mut files, mut served) = (Vec::new(), Vec::new());
+        for (named, what) in named {
+            match table.served_under(named.path()) {
+                Some(device) => served.push((device, named, what)),
+                None => files.extend(named.file().map(|file| (file, what))),
             }
         }
-        let mounts = mounts(&told("/proc/self/mountinfo")).into_iter();
-        let mounts = mounts
-            .filter_map(|(source, place)| Some((FileId::at(&source)?, FileUse::Mount(place))));
-        files.extend(mounts);
-        Self { files, by_name }
+        Self { files, served }
     }
 
     /// What the file of this metadata is the storage of; nothing where it is no regular file.
@@ -99,12 +132,11 @@ impl FilesInUse {
         }
         let file = FileId::of(found);
         let known = self.files.iter().filter(|(used, _)| *used == file);
-        let named = self
-            .by_name
-            .iter()
-            .filter(|(path, _)| FileId::at(path) == Some(file))
-            .map(|(_, what)| what);
-        known.map(|(_, what)| what).chain(named).cloned().collect()
+        // The file system of what is asked about has answered a moment ago.
+        let beside = self.served.iter().filter(|(on, ..)| *on == file.device);
+        let beside = beside.filter(|(_, named, _)| named.file() == Some(file));
+        let beside = beside.map(|(.., what)| what);
+        known.map(|(_, what)| what).chain(beside).cloned().collect()
     }
 }
 
@@ -150,38 +182,6 @@ fn swap_areas(table: &[u8]) -> Vec<PathBuf> {
     let paths = lines.filter_map(|line| line.split(|byte| matches!(byte, b' ' | b'\t')).next());
     let paths = paths.filter(|path| !path.is_empty());
     paths.map(unescaped).collect()
-}
-
-/// What was mounted, where that is told by a whole path, and where; format: `proc_pid_mountinfo(5)`.
-fn mounts(table: &[u8]) -> Vec<(PathBuf, PathBuf)> {
-    let lines = table.split(|byte| *byte == b'\n');
-    lines
-        .filter_map(|line| {
-            let mut fields = line.split(|byte| *byte == b' ');
-            let place = fields.nth(4)?;
-            let mut after = fields.skip_while(|field| *field != b"-").skip(2);
-            let source = after.next().filter(|source| source.starts_with(b"/"))?;
-            Some((unescaped(source), unescaped(place)))
-        })
-        .collect()
-}
-
-/// Resolves `\040` and its like.
-fn unescaped(text: &[u8]) -> PathBuf {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let [first, after @ ..] = rest {
-        let digits = after.get(..3).filter(|_| *first == b'\\');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            out.push(byte);
-            rest = &after[3..];
-        } else {
-            out.push(*first);
-            rest = after;
-        }
-    }
-    PathBuf::from(OsString::from_vec(out))
 }
 
 /// Kernel names of the loop devices.
@@ -256,15 +256,37 @@ mod tests {
         check_swaps(&format!("{TITLES}/swap\tfile\t4092\t0\t-2"), &["/swap"]);
     }
 
+    /// Which sources are looked at: those that nothing keeps waiting, and those beside what is asked about.
     #[test]
-    fn mounts_of_whole_paths_are_read() {
-        let table = b"22 28 0:21 / /proc rw,nosuid shared:12 - proc proc rw\n\
-            36 35 98:1 /mnt1 /mnt/my\\040disk rw,noatime master:1 shared:2 - fuse.fuse2fs /srv/an\\040image rw\n\
-            37 35 0:50 / /mnt/b rw - ext4 /dev/vdb rw\nnonsense\n";
-        let found = mounts(table);
-        let expected = [("/srv/an image", "/mnt/my disk"), ("/dev/vdb", "/mnt/b")];
-        let expected = expected.map(|(source, place)| (source.into(), place.into()));
-        assert_eq!(found, expected);
+    fn what_others_serve_is_looked_at_only_from_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("image");
+        fs::write(&image, "x").unwrap();
+        let found = fs::metadata(&image).unwrap();
+        let own = (libc::major(found.dev()), libc::minor(found.dev()));
+        let what = FileUse::Mount("/mnt/image".into());
+        let uses = |kind: &str, (major, minor): (u32, u32)| {
+            let root = "28 1 8:1 / / rw - ext4 /dev/sda1 rw";
+            let place = folder.path().display();
+            let table = format!("{root}\n37 28 {major}:{minor} / {place} rw - {kind} a rw\n");
+            let named = [
+                (Named::Path(image.clone()), what.clone()),
+                // No device has this name, so that its file is known by its path.
+                (
+                    Named::Loop("loopnone".to_owned(), image.clone()),
+                    FileUse::Swap,
+                ),
+            ];
+            let all = FilesInUse::of(named.into_iter(), &MountTable::of(table.as_bytes()));
+            (all.files.len(), all.uses_of(&found))
+        };
+        let both = vec![what.clone(), FileUse::Swap];
+        let other = (own.0, own.1 + 1);
+        assert_eq!(uses("xfs", other), (2, both.clone()));
+        for kind in ["nfs4", "cifs", "fuse.sshfs", "9p"] {
+            assert_eq!(uses(kind, other), (0, vec![]), "{kind}");
+            assert_eq!(uses(kind, own), (0, both.clone()), "{kind}");
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod in_use;
 mod inherited;
 mod locked;
 mod mapped;
+mod mount_table;
 mod nbd;
 mod numa;
 mod one_by_one;
@@ -60,6 +61,7 @@ pub use in_use::{FileUse, FilesInUse, active_swap_areas, uses_of_file};
 pub use inherited::inherited_sockets;
 pub use locked::LockedMemory;
 pub use mapped::{MappedFiles, MappedWrites};
+pub use mount_table::MountTable;
 pub use nbd::{
     NbdExport, NbdQueue, NbdUnreachable, NbdWrites, Silence, TlsFileError, connect_to_export,
     list_exports, look_at_export, survey_export,

@@ -100,10 +100,10 @@ pub enum Event<'a> {
         /// `fsync` and `fdatasync` of all workers.
         stats: &'a OpStats,
     },
-    /// More I/Os have failed, or operations on file sets; told soon after, however many did at once. Those that a job ignores
-    /// are not among them.
+    /// More I/Os have failed, syncs, or operations on file sets, or have read wrong data; told soon after, however many did at
+    /// once.
     MoreFailed {
-        /// All of the run so far.
+        /// All of the run so far: as many as the records of its stages come to in the end, those that a job ignores too.
         count: u64,
     },
     /// A worker tells of its I/O, as its job asks for.

@@ -48,6 +48,8 @@ impl Room {
 /// A second of the past, for the charts.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
+    /// Its end, from the start of the stage.
+    at: Nanos,
     length: Nanos,
     iops: f64,
     p99: f64,
@@ -66,6 +68,8 @@ pub struct Panel {
     /// Part of the stage, and time since it began.
     now: Option<(Phase, Nanos)>,
     table: Table,
+    /// The second that was told last, with its syncs.
+    latest: Option<(IntervalStats, Option<OpStats>)>,
     /// Syncs of the second that is told next.
     syncs: Option<OpStats>,
     /// The newest last.
@@ -89,6 +93,7 @@ impl Panel {
             layout: None,
             now: None,
             table: Table::default(),
+            latest: None,
             syncs: None,
             samples: VecDeque::new(),
             failed: 0,
@@ -103,26 +108,50 @@ impl Panel {
                 self.layout = Some((on_one_line(path), *done, *total));
             }
             Event::StageStarted { .. } => {
-                (self.layout, self.now, self.syncs) = (None, None, None);
+                (self.layout, self.now) = (None, None);
+                (self.latest, self.syncs) = (None, None);
                 self.samples.clear();
                 self.table.begin_stage();
             }
             Event::Syncs { stats, .. } => self.syncs = Some((*stats).clone()),
             Event::Interval {
                 phase, interval, ..
-            } => self.second(*phase, interval),
+            } => {
+                self.now = Some((*phase, interval.at));
+                let syncs = self.syncs.take();
+                self.second(interval, syncs.as_ref());
+                self.latest = Some(((*interval).clone(), syncs));
+            }
+            Event::IntervalLate { interval, .. } => self.late(interval),
             Event::MoreFailed { count } => self.failed = *count,
             _ => {}
         }
     }
 
-    fn second(&mut self, phase: Phase, interval: &IntervalStats) {
-        self.now = Some((phase, interval.at));
+    /// Shows a second anew with what came of it after it was told. Of an earlier one the rate alone is known still.
+    fn late(&mut self, late: &IntervalStats) {
+        let latest = self.latest.take_if(|(second, _)| second.at == late.at);
+        if let Some((mut second, syncs)) = latest {
+            merge_interval(&mut second, late);
+            self.samples.pop_back();
+            self.second(&second, syncs.as_ref());
+            self.latest = Some((second, syncs));
+            return;
+        }
+        let all = all_directions(late).or_else(|| all_of_set(late));
+        let mut earlier = self.samples.iter_mut().rev();
+        if let Some((sample, all)) = earlier.find(|sample| sample.at == late.at).zip(all) {
+            sample.iops += per_second(all.ios(), sample.length);
+        }
+    }
+
+    fn second(&mut self, interval: &IntervalStats, syncs: Option<&OpStats>) {
         let all = all_directions(interval);
         let files = all_of_set(interval);
         // A stage that works on directories and files alone has nothing else to draw.
         let drawn = all.as_ref().or(files.as_ref());
         self.samples.push_back(Sample {
+            at: interval.at,
             length: interval.length,
             iops: drawn.map_or(0.0, |drawn| per_second(drawn.ios(), interval.length)),
             p99: drawn
@@ -132,7 +161,7 @@ impl Panel {
         if self.samples.len() > Room::MOST_COLUMNS {
             self.samples.pop_front();
         }
-        self.table.second(interval, all, [self.syncs.take(), files]);
+        self.table.second(interval, all, [syncs.cloned(), files]);
     }
 
     /// The panel's lines, for a terminal that has so much room.
@@ -275,6 +304,18 @@ impl Panel {
         lines.extend(of("p99", &p99, &time(most(&p99))));
         lines
     }
+}
+
+/// Adds what came of a second after it was told.
+fn merge_interval(second: &mut IntervalStats, late: &IntervalStats) {
+    for (mine, late) in second.directions.iter_mut().zip(&late.directions) {
+        match (mine, late) {
+            (Some(mine), Some(late)) => mine.merge(late),
+            (mine @ None, late) => mine.clone_from(late),
+            (Some(_), None) => {}
+        }
+    }
+    second.set.merge(&late.set);
 }
 
 #[cfg(test)]

@@ -46,32 +46,56 @@ impl Progress {
         }
     }
 
+    /// What has no room is left out whole, the last figures first: a part of a figure reads as another one.
     fn interval_line(&self, phase: Phase, interval: &IntervalStats, width: usize) -> String {
-        let figures = all_directions(interval).map_or("no I/O yet".to_owned(), |all| {
-            let rates = format!(
-                "{} IOPS  {} MiB/s",
-                rate(per_second(all.ios(), interval.length)),
-                mebibytes(per_second(all.bytes, interval.length)),
-            );
-            if all.ios() == 0 {
-                // Nothing that was not done took a time.
-                return rates;
-            }
-            format!(
-                "{rates}  p50 {}  p99 {}",
-                short_time(all.latency.percentile(50.0)),
-                short_time(all.latency.percentile(99.0)),
-            )
-        });
         let head = format!("[{}/{}] ", self.course.number, self.course.count);
         let times = self.course.times(interval.at, "/");
-        let tail = format!(" {} {times}  {figures}", phase_name(phase));
-        let rest = head.chars().count() + tail.chars().count();
-        let stage = shortened(&self.course.stage, width.saturating_sub(rest).max(1));
-        let line = format!("{head}{stage}{tail}");
+        let place = format!("{} {times}", phase_name(phase));
+        let figures = figures(interval);
+        let tails = (1..=figures.len()).rev().map(|count| {
+            let shown = figures[..count].join("  ");
+            format!("{place}  {shown}")
+        });
+        let tails: Vec<String> = tails.collect();
+        let room = |tail: &str| width.saturating_sub(head.chars().count() + tail.chars().count());
+        // One column for the name, and the blank behind it.
+        let line = match tails.iter().find(|tail| room(tail) >= 2) {
+            Some(tail) => {
+                let stage = shortened(&self.course.stage, room(tail) - 1);
+                format!("{head}{stage} {tail}")
+            }
+            None => match tails.last().filter(|tail| tail.chars().count() <= width) {
+                Some(tail) if room(tail) > 0 => format!("{head}{tail}"),
+                Some(tail) => tail.clone(),
+                None => place,
+            },
+        };
         // A name from a workload must not steer the terminal.
         cut(&on_one_line(&line), width)
     }
+}
+
+/// Figures of a second, those first that say most.
+fn figures(interval: &IntervalStats) -> Vec<String> {
+    let Some(all) = all_directions(interval) else {
+        return vec!["no I/O yet".to_owned()];
+    };
+    let mut figures = vec![
+        format!("{} IOPS", rate(per_second(all.ios(), interval.length))),
+        format!(
+            "{} MiB/s",
+            mebibytes(per_second(all.bytes, interval.length))
+        ),
+    ];
+    // Nothing that was not done took a time.
+    if all.ios() > 0 {
+        let times = [("p50", 50.0), ("p99", 99.0)];
+        figures.extend(times.map(|(name, percent)| {
+            let time = short_time(all.latency.percentile(percent));
+            format!("{name} {time}")
+        }));
+    }
+    figures
 }
 
 /// The first `width` characters of `line`.
@@ -138,12 +162,30 @@ mod tests {
             progress.line(&nothing, 80).as_deref(),
             Some("[1/5] reads measure 01:01/01:30  0 IOPS  0 MiB/s")
         );
-        // In a narrower window the name gives way, then the end.
+        // In a narrower window the name gives way, then whole figures from the end, then the name.
         let line = progress
             .line(&second, expected.chars().count() - 2)
             .unwrap();
         assert!(line.starts_with("[1/5] r…s measure") && line.ends_with("p99 250µs"));
-        assert_eq!(progress.line(&second, 40).unwrap().chars().count(), 40);
+        for (width, expected) in [
+            (
+                72,
+                "[1/5] … measure 01:01/01:30  1,000 IOPS  3.9 MiB/s  p50 250µs  p99 250µs",
+            ),
+            (
+                71,
+                "[1/5] reads measure 01:01/01:30  1,000 IOPS  3.9 MiB/s  p50 250µs",
+            ),
+            (52, "[1/5] r…s measure 01:01/01:30  1,000 IOPS  3.9 MiB/s"),
+            (40, "[1/5] …s measure 01:01/01:30  1,000 IOPS"),
+            (38, "[1/5] measure 01:01/01:30  1,000 IOPS"),
+            (36, "measure 01:01/01:30  1,000 IOPS"),
+            (30, "measure 01:01/01:30"),
+            (3, "mea"),
+        ] {
+            let line = progress.line(&second, width).unwrap();
+            assert_eq!(line, expected, "{width}");
+        }
     }
 
     #[test]

@@ -10,12 +10,12 @@ use fathom_record::{
     ToolRecord, TotalRecord, Verdict, total_of_seconds,
 };
 use fathom_stats::from_hdr_base64;
-use fathom_units::Nanos;
+use fathom_units::{Nanos, group_digits};
 use fathom_workload::{Direction, SetOperation, native};
 use serde_json::Value;
 
 use crate::files;
-use crate::writer::{LATE, STAGE_LINE};
+use crate::writer::{FAILED, LATE, STAGE_LINE};
 
 /// The record of a run from its event log; `None` where not even that can be read. `unreadable`: what is wrong with the
 /// `record.json` that is there; without it the run was cut short.
@@ -83,6 +83,7 @@ fn cause(unreadable: Option<&str>, events: &[Value]) -> (String, bool) {
 /// Puts what the events tell into the record.
 fn fill(record: &mut Record, events: &[Value], folder: &Path) {
     let mut open: Option<Open> = None;
+    let mut failed = 0;
     for event in events {
         match event["event"].as_str() {
             Some("stage-started") => {
@@ -90,6 +91,7 @@ fn fill(record: &mut Record, events: &[Value], folder: &Path) {
                     index: event["index"].clone(),
                     stage: StageRecord::empty(event["name"].as_str().unwrap_or_default()),
                     ends: Vec::new(),
+                    failed_before: failed,
                 });
             }
             Some("interval") if event["measured"] == true => {
@@ -108,11 +110,22 @@ fn fill(record: &mut Record, events: &[Value], folder: &Path) {
                     .stages
                     .extend(serde_json::from_value(event["record"].clone()).ok());
             }
+            Some(FAILED) => failed = event["count"].as_u64().unwrap_or(failed),
             Some("note") => record
                 .notes
                 .extend(event["text"].as_str().map(str::to_owned)),
             _ => {}
         }
+    }
+    let of_open = open
+        .as_ref()
+        .map_or(0, |open| failed.saturating_sub(open.failed_before));
+    if of_open > 0 {
+        let ios = if of_open == 1 { "I/O" } else { "I/Os" };
+        let count = group_digits(of_open);
+        record.notes.push(format!(
+            "{count} {ios} had failed in the stage that was cut off"
+        ));
     }
     let cut_off = open.filter(|open| !open.stage.intervals.is_empty());
     record.stages.extend(cut_off.map(|open| {
@@ -128,6 +141,8 @@ struct Open {
     stage: StageRecord,
     /// Ends of its intervals, as the events tell them: from the start of the stage, with its warm-up.
     ends: Vec<Option<u64>>,
+    /// I/Os of the stages before it that have failed.
+    failed_before: u64,
 }
 
 impl Open {

@@ -22,6 +22,9 @@ pub(crate) const STAGE_LINE: &str = "#[Stage ";
 /// The event of what belongs to a second that was written before.
 pub(crate) const LATE: &str = "interval-late";
 
+/// The event of how many I/Os of the run have failed so far.
+pub(crate) const FAILED: &str = "failed";
+
 /// What is known of a run before its first I/O.
 #[derive(Debug, Clone, Copy)]
 pub struct RunStart<'a> {
@@ -51,6 +54,8 @@ pub struct RunWriter {
     /// that the log puts one after another, without the pauses between them.
     stage_begins: Nanos,
     log_ends: Nanos,
+    /// How many I/Os of the run have failed, until that is written: with the next second, however often it was told.
+    failed: Option<u64>,
     failure: Option<String>,
     /// What was removed to make room, until it is told.
     note: Option<String>,
@@ -99,6 +104,7 @@ impl RunWriter {
             histograms: Some(histograms),
             stage_begins: Nanos::ZERO,
             log_ends: Nanos::ZERO,
+            failed: None,
             failure: None,
             note,
         };
@@ -148,6 +154,7 @@ impl RunWriter {
     /// Stores the record; returns what the user should know: what could not be stored, and what was removed if that was not
     /// taken before.
     pub fn finish(mut self, record: &Record) -> Option<String> {
+        self.failed_line();
         self.line(&json!({ "event": "run-finished", "interrupted": record.interrupted }));
         let temporary = self.folder.join("record.json.part");
         let stored = serde_json::to_vec(record)
@@ -185,6 +192,12 @@ impl RunWriter {
         if let Err(error) = self.events.write_all(text.as_bytes()) {
             self.events_torn = true;
             self.fail(&error);
+        }
+    }
+
+    fn failed_line(&mut self) {
+        if let Some(count) = self.failed.take() {
+            self.line(&json!({"event": FAILED, "count": count}));
         }
     }
 
@@ -260,6 +273,7 @@ impl EventSink for RunWriter {
                 interval,
             } => {
                 let measured = *phase == Phase::Measure;
+                self.failed_line();
                 self.log_ends = self.stage_begins + interval.at;
                 self.line(&interval_json(*index, measured, interval));
                 if measured {
@@ -280,14 +294,15 @@ impl EventSink for RunWriter {
             Event::JobFailed { text } => {
                 self.line(&json!({"event": "job-failed", "text": text}));
             }
-            // Logs are written where the job asked for them; a snapshot is what the intervals add up to. Syncs and failures are
-            // in what a stage comes to.
+            Event::MoreFailed { count } => self.failed = Some(*count),
+            // Logs are written where the job asked for them; a snapshot is what the intervals add up to. Syncs are in what a
+            // stage comes to.
             Event::IoLog { .. }
             | Event::JobInterval { .. }
             | Event::Syncs { .. }
-            | Event::MoreFailed { .. }
             | Event::Snapshot { .. } => {}
             Event::StageFinished { index, record } => {
+                self.failed_line();
                 let whole = serde_json::to_value(record).unwrap_or_default();
                 self.line(&json!({"event": "stage-finished", "index": index, "record": whole}));
             }

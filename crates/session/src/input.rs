@@ -54,6 +54,17 @@ impl Replaced {
             self.map
         )
     }
+
+    /// What can be done where its map gave a folder of files the place of one: that of the job's file alone, to go to `place`, or
+    /// to where the map has it.
+    pub fn file_hint(&self, place: Option<&str>) -> Option<String> {
+        let (from, to) = parse_map(&self.map).ok()?;
+        let rest = self.path.strip_prefix(&to)?;
+        let place = place.unwrap_or(&to);
+        Some(format!(
+            "map the file, and not its folder: `--map '{from}{rest}={place}'`"
+        ))
+    }
 }
 
 /// In whose layout results are shown.

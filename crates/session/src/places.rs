@@ -5,9 +5,11 @@
 use fathom_diagnostics::{Diagnostic, Diagnostics, Location, Subject};
 use fathom_dialects::fio::{FioInput, Origin};
 
-use fathom_engine::{EngineError, MAKE_ANCHOR, MAKE_DIRECTORY, MAKE_FIRST, NAME_A_FILE};
+use fathom_engine::{
+    EngineError, MAKE_ANCHOR, MAKE_DIRECTORY, MAKE_FIRST, MAP_THE_FILE, NAME_A_FILE, NAME_A_VOLUME,
+};
 
-use crate::{Failure, Input, Spoken, engine_failure};
+use crate::{Failure, Input, Replaced, Spoken, engine_failure};
 
 impl Input {
     /// The same complaints, pointing at the line of the input that each is about, where that can be told. What is to be done
@@ -15,15 +17,13 @@ impl Input {
     #[must_use]
     pub fn located(&self, mut complaints: Diagnostics) -> Diagnostics {
         for complaint in &mut complaints.0 {
-            let is_mapped = complaint
-                .hint
-                .as_deref()
-                .is_some_and(|hint| hint.contains("--map "));
-            let of = complaint.subject.as_deref().filter(|_| is_mapped);
-            let found = of.and_then(|of| self.replaced.iter().find(|it| it.path == of.value));
-            if let Some(replaced) = found {
-                complaint.hint = Some(replaced.hint());
-            }
+            let of = complaint.subject.as_deref();
+            let replaced = of.and_then(|of| self.replaced.iter().find(|it| it.path == of.value));
+            let hint = complaint.hint.as_deref();
+            let anew = replaced
+                .zip(hint)
+                .and_then(|(it, hint)| of_mapped(it, hint));
+            complaint.hint = anew.or_else(|| complaint.hint.take());
         }
         located(complaints, |subject| self.place_of(subject))
     }
@@ -52,6 +52,17 @@ impl Input {
     }
 }
 
+/// What is said in place of `hint` of a path that a `--map` put there, where that is something else.
+fn of_mapped(replaced: &Replaced, hint: &str) -> Option<String> {
+    if hint == MAP_THE_FILE {
+        return replaced.file_hint(None);
+    }
+    if let Some(volume) = hint.strip_prefix(NAME_A_VOLUME) {
+        return replaced.file_hint(Some(volume.trim_matches('`')));
+    }
+    hint.contains("--map ").then(|| replaced.hint())
+}
+
 /// What serves a path that another machine has.
 const MAP: &str = "say where it is here with `--map FROM=TO`";
 
@@ -73,6 +84,7 @@ pub fn in_words_of(dialect: &str, mut complaints: Diagnostics) -> Diagnostics {
         "vdbench" => Some("make it the `anchor=` of an `fsd=`"),
         _ => None,
     };
+    let alone = (dialect == "fio").then_some("say `filename=` in place of `directory=`");
     // fio's own command line has no such word, and files of its own have `directory=`.
     let mapped = (dialect != "fio").then_some(MAP);
     for complaint in &mut complaints.0 {
@@ -81,6 +93,7 @@ pub fn in_words_of(dialect: &str, mut complaints: Diagnostics) -> Diagnostics {
             Some(MAKE_ANCHOR) => (MAKE_ANCHOR, mapped),
             Some(MAKE_FIRST) => (MAKE_FIRST, makes),
             Some(NAME_A_FILE) => (NAME_A_FILE, names),
+            Some(MAP_THE_FILE) => (MAP_THE_FILE, alone),
             _ => continue,
         };
         if let (hint, Some(more)) = more {
@@ -179,6 +192,40 @@ mod tests {
         // `--target` says it anew.
         check("", MAKE_DIRECTORY, false);
         check("vdbench", "name a directory", false);
+    }
+
+    #[test]
+    fn a_file_of_a_mapped_folder_is_to_be_mapped_itself() {
+        #[track_caller]
+        fn check(to: &str, hint: &str, expected: &str) {
+            let replaced = Replaced {
+                path: format!("{to}/a.0.0"),
+                map: format!("/data/x={to}"),
+            };
+            let told = of_mapped(&replaced, hint);
+            let expected = format!("map the file, and not its folder: `--map '{expected}'`");
+            assert_eq!(told.as_deref(), Some(expected.as_str()));
+        }
+        let uri = "nbd+unix:///disk?socket=/run/s";
+        check(uri, MAP_THE_FILE, &format!("/data/x/a.0.0={uri}"));
+        check("/mnt/f", MAP_THE_FILE, "/data/x/a.0.0=/mnt/f");
+        let volume = format!("{NAME_A_VOLUME}`/mnt/disk`");
+        check("/mnt", &volume, "/data/x/a.0.0=/mnt/disk");
+        let other = Replaced {
+            path: "/mnt/f".to_owned(),
+            map: "/data=/mnt".to_owned(),
+        };
+        assert_eq!(of_mapped(&other, MAKE_FIRST), None);
+        // What was not mapped has its dialect's word.
+        let complaint = Diagnostic::error("it is a file").hint(MAP_THE_FILE);
+        let told = in_words_of("fio", Diagnostics(vec![complaint]));
+        assert!(
+            told.0[0]
+                .hint
+                .as_deref()
+                .unwrap()
+                .ends_with("`filename=` in place of `directory=`")
+        );
     }
 
     #[test]

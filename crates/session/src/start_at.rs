@@ -2,11 +2,9 @@
 
 use std::str::FromStr;
 
-use fathom_engine::{EngineError, Gate, RunOptions, RunOutcome, StopFlag, Upcoming};
+use fathom_engine::{Gate, StopFlag, Upcoming};
 use fathom_rawio::{Clock, sleep_until, wall_clock};
-use fathom_record::EventSink;
 use fathom_units::Nanos;
-use fathom_workload::Workload;
 use jiff::Timestamp;
 
 use crate::{Code, Console, Failure, Show};
@@ -82,22 +80,6 @@ impl StartAt {
             console.tell(&format!("the first stage begins at {text}, in {ahead}"));
         }
         Ok(())
-    }
-
-    /// Runs `workload` as [`fathom_engine::run`] does, from `start` on where there is one.
-    ///
-    /// # Errors
-    /// Those of [`fathom_engine::run`].
-    pub fn run(
-        start: Option<&Self>,
-        (workload, options): (&Workload, &RunOptions),
-        stop: &StopFlag,
-        sink: &mut dyn EventSink,
-    ) -> Result<RunOutcome, EngineError> {
-        match start {
-            Some(start) => fathom_engine::run_gated(workload, options, stop, sink, start),
-            None => fathom_engine::run(workload, options, stop, sink),
-        }
     }
 
     /// The same moment by the run's clock, as things stand.

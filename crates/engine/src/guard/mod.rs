@@ -233,6 +233,11 @@ const HELD: &str = "the kernel says that it is in use (a mount elsewhere, RAID, 
 const FREE_IT: &str = "free it first; `lsblk` and `fuser -v` show what uses it";
 
 /// Why the device at `path` cannot be taken for a run alone, if so; it is not kept, and not opened for writing.
+///
+/// For that moment nobody else can take it: a `mount` that comes just then is told that the device is busy. It is asked all the
+/// same, as the last thing, of a device that nothing else forbids to use: what another container has mounted, another run
+/// holds, or a pool of ZFS has is in neither sysfs nor the mounts and swap areas of this process's view, and to say of that
+/// device that a run may write there would be wrong.
 pub(crate) fn refuse_held(path: &str) -> Option<Refusal> {
     let how = OpenHow {
         access: Access::ExclusiveLook,

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fathom_rawio::MountTable;
+
 use super::device::DeviceNumber;
 use super::kernel::told_at;
 
@@ -32,11 +34,13 @@ impl Mount {
 /// Everything mounted in this process's view. What other views have mounted shows when the device is opened for us alone.
 pub(crate) fn mounts() -> Vec<Mount> {
     let text = fs::read_to_string(told_at("/proc/self/mountinfo")).unwrap_or_default();
-    text.lines().filter_map(parse_mount).collect()
+    let table = MountTable::of(text.as_bytes());
+    let lines = text.lines();
+    lines.filter_map(|line| parse_mount(line, &table)).collect()
 }
 
-/// Format: `proc_pid_mountinfo(5)`.
-fn parse_mount(line: &str) -> Option<Mount> {
+/// Format: `proc_pid_mountinfo(5)`. What was mounted is not looked at on a file system that may keep waiting.
+fn parse_mount(line: &str, table: &MountTable) -> Option<Mount> {
     let (before, after) = line.split_once(" - ")?;
     let mut fields = before.split(' ');
     let number = fields.nth(2)?;
@@ -48,10 +52,9 @@ fn parse_mount(line: &str) -> Option<Mount> {
     let system_options = after.next().unwrap_or_default().to_owned();
     Some(Mount {
         number: DeviceNumber::parse(number),
-        source: source
-            .starts_with('/')
-            .then(|| DeviceNumber::of_device(Path::new(&source)))
-            .flatten(),
+        source: Some(Path::new(&source))
+            .filter(|source| source.is_absolute() && table.served_under(source).is_none())
+            .and_then(DeviceNumber::of_device),
         place,
         kind,
         options,
@@ -163,7 +166,7 @@ mod tests {
     #[test]
     fn a_line_of_mountinfo_is_read() {
         let line = "36 35 98:1 /mnt1 /mnt/my\\040disk rw,noatime master:1 - ext3 none rw";
-        let mount = parse_mount(line).unwrap();
+        let mount = parse_mount(line, &MountTable::default()).unwrap();
         assert_eq!(
             (mount.place.as_str(), mount.kind.as_str()),
             ("/mnt/my disk", "ext3")
@@ -172,7 +175,7 @@ mod tests {
         assert_eq!(mount.system_options, "rw");
         assert!(mount.is_on(DeviceNumber::from_packed(98 << 8 | 1)));
         assert!(!mount.is_on(DeviceNumber::from_packed(98 << 8)));
-        assert_eq!(parse_mount("nonsense"), None);
+        assert_eq!(parse_mount("nonsense", &MountTable::default()), None);
     }
 
     #[test]

@@ -8,12 +8,16 @@ use fathom_rawio::{self as rawio, OpenHow};
 use fathom_units::Bytes;
 use fathom_workload::{Backend, ExistingFiles, FileOperation, Job, Place, Target};
 
-use super::{Existing, Kind, MAKE_ANCHOR, MAKE_DIRECTORY, MAKE_FIRST, NAME_A_FILE};
+use super::{Existing, Kind};
+use super::{MAKE_ANCHOR, MAKE_DIRECTORY, MAKE_FIRST, MAP_THE_FILE, NAME_A_FILE, NAME_A_VOLUME};
 use crate::complaints::Complaint;
 use crate::exports::{self};
 use crate::file_sets;
-use crate::guard::DeviceNumber;
+use crate::guard::{DeviceNumber, mount_over};
 use crate::{character, marker};
+
+/// Type of the mounts of `fathom serve --fuse`.
+const SERVED: &str = "fuse.fathom";
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Identity {
@@ -81,10 +85,49 @@ pub(super) fn identify(job: &Job, target: &Target) -> Result<(Identity, Kind), C
         (Place::Path(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => {
             missing_for(job, path)
         }
+        (Place::Path(_), Err(error)) if error.kind() == io::ErrorKind::NotADirectory => {
+            Err(below_a_file(path).unwrap_or_else(|| Complaint::of_system(path, &error)))
+        }
         (_, Err(error)) => Err(Complaint::of_system(path, &error)),
         // Taken care of above.
         (Place::FileSet(_), Ok(_)) => file_set(job, path),
     }
+}
+
+/// The complaint about a path that goes on behind what is no directory.
+fn below_a_file(path: &Path) -> Option<Complaint> {
+    let mut above = path.ancestors().skip(1);
+    let found = above.find_map(|above| Some((above, fs::metadata(above).ok()?)));
+    let (culprit, found) = found.filter(|(_, found)| !found.is_dir())?;
+    let kind = found.file_type();
+    let what = if kind.is_file() {
+        "a file"
+    } else if kind.is_block_device() {
+        "a block device"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "no directory"
+    };
+    let problem = format!("`{}` is {what}, which holds no files", culprit.display());
+    Some(Complaint::new(problem).hint(MAP_THE_FILE))
+}
+
+/// The complaint about a file that would have to be made among the volumes that `fathom serve --fuse` shows.
+fn among_served(directory: &Path) -> Option<Complaint> {
+    // What is mounted is looked up for those alone that are on another device than what is above.
+    let own = fs::metadata(directory).ok()?.dev();
+    let is_mounted = fs::metadata(directory.parent()?).is_ok_and(|above| above.dev() != own);
+    let over = is_mounted.then(|| mount_over(directory)).flatten()?;
+    if over.kind != SERVED {
+        return None;
+    }
+    let mut volumes: Vec<_> = fs::read_dir(directory).ok()?.flatten().collect();
+    volumes.sort_by_key(fs::DirEntry::file_name);
+    let there = directory.display();
+    let problem = format!("`{there}` has the volumes that `fathom serve` shows, and no other file");
+    let volume = volumes.first()?.path();
+    Some(Complaint::new(problem).hint(format!("{NAME_A_VOLUME}`{}`", volume.display())))
 }
 
 /// The path with its deepest directory that is there in full; what lies below is to be made.
@@ -260,6 +303,9 @@ fn missing(path: &Path) -> Result<(Identity, Kind), Complaint> {
         return Err(Complaint::new(what).hint(MAKE_DIRECTORY));
     };
     if let Some(complaint) = no_such_device(path, &directory) {
+        return Err(complaint);
+    }
+    if let Some(complaint) = among_served(&directory) {
         return Err(complaint);
     }
     let full = directory.join(name);

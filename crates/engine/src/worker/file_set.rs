@@ -546,6 +546,7 @@ impl<'a> SetWorker<'a> {
     }
 
     fn note_error(&mut self, direction: Direction, operation: Option<SetOperation>, errno: i32) {
+        self.parts.tolerance.count();
         let operation = operation.map(FailedOperation::OnSet);
         let same = |error: &&mut IoErrors| {
             (error.errno, error.direction, error.operation) == (errno, direction, operation)

@@ -404,6 +404,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         place: (u32, u64),
         errno: i32,
     ) {
+        self.parts.tolerance.count();
         let same = |error: &&mut IoErrors| {
             (error.errno, error.direction, error.operation) == (errno, direction, operation)
         };

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fathom_engine::{EngineError, RunOptions, RunOutcome, StopFlag, run};
 use fathom_rawio::{Clock, sleep_until};
-use fathom_record::{Event, EventSink, Ignore};
+use fathom_record::{Event, EventSink};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, ExistingFiles,
@@ -81,13 +81,16 @@ pub fn workload(jobs: Vec<Job>) -> Workload {
     }
 }
 
+/// Runs one stage of these jobs. What is told of failures while it goes is what its workers have counted.
+#[track_caller]
 pub fn run_jobs(jobs: Vec<Job>) -> Result<RunOutcome, EngineError> {
-    run(
-        &workload(jobs),
-        &RunOptions::default(),
-        &StopFlag::new(),
-        &mut Ignore,
-    )
+    let mut told = Told::default();
+    let (options, stop) = (RunOptions::default(), StopFlag::new());
+    let outcome = run(&workload(jobs), &options, &stop, &mut told)?;
+    let workers = outcome.results.iter().flat_map(|stage| &stage.workers);
+    let errors = workers.flat_map(|worker| &worker.errors);
+    assert_eq!(told.failed, errors.map(|error| error.count).sum::<u64>());
+    Ok(outcome)
 }
 
 /// Rounds in which something else on the machine may disturb a measurement; another round meets it, never a lower bar.
@@ -120,6 +123,8 @@ pub struct Told {
     pub layout: Vec<(String, Bytes, Bytes)>,
     pub intervals: Vec<(Nanos, u64)>,
     pub stages: Vec<String>,
+    /// How many I/Os have failed, as was told last.
+    pub failed: u64,
 }
 
 impl EventSink for Told {
@@ -137,11 +142,11 @@ impl EventSink for Told {
                     .push((interval.at, stats.map(fathom_record::OpStats::ios).sum()));
             }
             Event::StageStarted { name, .. } => self.stages.push((*name).to_owned()),
+            Event::MoreFailed { count } => self.failed = *count,
             Event::StageFinished { .. }
             | Event::IoLog { .. }
             | Event::JobInterval { .. }
             | Event::Syncs { .. }
-            | Event::MoreFailed { .. }
             | Event::IoFailed { .. }
             | Event::IntervalLate { .. }
             | Event::Snapshot { .. } => {}

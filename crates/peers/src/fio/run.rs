@@ -56,7 +56,7 @@ pub fn run(
     };
     let (ran, pulled) = trigger::watched(trigger, began, &stop, console, || {
         watch(&mut start, &whole, keep, &mut watcher, console, |sink| {
-            fathom_engine::run_planned(&input.workload, &options, &plan, &stop, sink)
+            fathom_engine::run_planned(&input.workload, (&options, &plan), None, &stop, sink)
         })
     });
     if pulled {

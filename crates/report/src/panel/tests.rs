@@ -210,6 +210,50 @@ fn syncs_and_response_times_have_rows_that_stay() {
     assert_eq!(names(2), ["IOPS", "write"]);
 }
 
+/// What is told of a second after it was told belongs to it: the record counts it there, too.
+#[test]
+fn what_comes_late_is_added_to_its_second() {
+    let mut panel = Panel::new(RunKind::Run, "late", vec![1]);
+    begin(&mut panel, (0, 1), "late", None);
+    let late = |at, ios| IntervalStats {
+        at: Nanos::from_secs(at),
+        length: Nanos::from_secs(1),
+        directions: [Some(stats(ios, 400, None)), None, None],
+        set: SetStats::default(),
+    };
+    let tell = |panel: &mut Panel, interval| {
+        panel.event(&Event::IntervalLate {
+            index: 0,
+            interval: &interval,
+        });
+    };
+    panel.event(&Event::Syncs {
+        index: 0,
+        stats: &stats(7, 2000, None),
+    });
+    second(&mut panel, 1, [Some(stats(10, 100, None)), None, None]);
+    tell(&mut panel, late(1, 30));
+    let rows = panel.lines(Room::of_terminal(60, 12).unwrap());
+    let expected = [
+        "read                40         0.2       400µs       400µs",
+        "sync               7.0                     2ms         2ms",
+    ];
+    assert_eq!(rows[3..5], expected);
+    assert_eq!(rows[6], "IOPS         40 █");
+    // The charts have it of an earlier second, too; the table is of the last one.
+    second(&mut panel, 2, [Some(stats(20, 100, None)), None, None]);
+    tell(&mut panel, late(1, 40));
+    tell(&mut panel, late(9, 999));
+    let rows = panel.lines(Room::of_terminal(60, 12).unwrap());
+    assert!(rows[3].starts_with("read                20 "), "{rows:#?}");
+    assert_eq!(rows[6..8], ["IOPS         80 █", "              0 █▄"]);
+    // What no second was told of yet has nothing to be added to.
+    begin(&mut panel, (0, 1), "next", None);
+    tell(&mut panel, late(2, 10));
+    let rows = panel.lines(Room::of_terminal(60, 12).unwrap());
+    assert_eq!(rows[6], "IOPS          0", "{rows:#?}");
+}
+
 #[test]
 fn the_next_stage_begins_with_nothing() {
     let mut panel = Panel::new(RunKind::Run, "two", vec![1, 1]);

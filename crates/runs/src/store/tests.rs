@@ -209,6 +209,41 @@ fn a_run_cut_short_is_known_up_to_its_last_second() {
     assert_eq!(store.list().unwrap()[0].state, RunState::CutShort);
 }
 
+/// A stage that ended has its errors in its record; of one that was cut off, the events alone tell how many there were.
+#[test]
+fn failures_are_told_once_a_second_and_known_of_a_run_cut_short() {
+    let (_keep, store) = store(Limits::default());
+    let environment = serde_json::json!({});
+    let mut writer = store.begin(&start(&environment)).unwrap();
+    let begin = |writer: &mut RunWriter, index| {
+        writer.event(&Event::StageStarted {
+            index,
+            count: 2,
+            name: "reads",
+            expected: None,
+        });
+    };
+    begin(&mut writer, 0);
+    writer.event(&Event::MoreFailed { count: 2 });
+    let record = &fathom_record::StageRecord::empty("reads");
+    writer.event(&Event::StageFinished { index: 0, record });
+    begin(&mut writer, 1);
+    for count in [3, 4, 1236] {
+        writer.event(&Event::MoreFailed { count });
+    }
+    second(&mut writer);
+    second(&mut writer);
+    writer.event(&Event::MoreFailed { count: 9999 });
+    let events = std::fs::read_to_string(writer.folder().join("events.jsonl")).unwrap();
+    let told = events.lines().filter(|line| line.contains("\"failed\""));
+    let expected = [2, 1236].map(|count| format!("{{\"count\":{count},\"event\":\"failed\"}}"));
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+    drop(writer);
+    let notes = store.load("last").unwrap().notes;
+    let text = "1,234 I/Os had failed in the stage that was cut off";
+    assert!(notes.iter().any(|note| note == text), "{notes:?}");
+}
+
 #[test]
 fn a_record_that_cannot_be_read_is_made_from_the_events() {
     let (_keep, store) = store(Limits::default());
