@@ -38,9 +38,16 @@ impl Clone<'_> {
                 }
                 _ => continue,
             };
-            let message =
-                format!("`{path}` {problem}, but `filetype={kind}` says that it is a device");
-            return self.refuse(diagnostics, errno, &message, "leave filetype out");
+            let message = format!(
+                "job `{}`: `{path}` {problem}, but `filetype={kind}` says that it is a device",
+                self.name
+            );
+            let error = Diagnostic::error(message).hint("leave filetype out");
+            let error = match settings.location("filetype") {
+                Some(location) => error.at(location),
+                None => error,
+            };
+            return diagnostics.late(errno, error);
         }
     }
 }
