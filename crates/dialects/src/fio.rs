@@ -19,6 +19,7 @@ mod decimal;
 mod ends;
 mod exports;
 mod features;
+mod file_kinds;
 mod file_names;
 mod file_sizes;
 mod fitting;

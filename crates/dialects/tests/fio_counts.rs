@@ -183,6 +183,44 @@ fn passes_that_are_not_checked_are_those_of_fio() {
     }
 }
 
+/// Reads and trims beside a `verify` go on for as long as `size` leaves room for a block, as in 3.42: bytes of each. 3.33 does not.
+#[test]
+fn passes_beside_a_check_go_on_while_there_is_room() {
+    for (options, bytes) in [
+        ("--rw=randread --nrfiles=2 --size=500k", 500 << 10),
+        ("--rw=read --nrfiles=2 --size=500k", 500 << 10),
+        ("--rw=read --nrfiles=2 --size=500k --do_verify=0", 496 << 10),
+        ("--rw=randread --nrfiles=2 --size=500k --loops=2", 992 << 10),
+        ("--rw=read --nrfiles=2 --size=500k --bs=64k", 512 << 10),
+        (
+            "--rw=randread --nrfiles=3 --size=500k --bs=64k --number_ios=7",
+            448 << 10,
+        ),
+        ("--rw=trim --nrfiles=2 --size=500k --bs=64k", 512 << 10),
+        (
+            "--rw=read --nrfiles=2 --filesize=250k --offset=8k",
+            484 << 10,
+        ),
+        ("--rw=read:4k --nrfiles=2 --size=500k", 500 << 10),
+        (
+            "--rw=randread --nrfiles=2 --size=500k --bsrange=4k-8k",
+            496 << 10,
+        ),
+        (
+            "--rw=read --zonemode=strided --zonesize=20k --zonerange=40k --zoneskip=20k --size=500k",
+            500 << 10,
+        ),
+    ] {
+        for depth in ["1", "4"] {
+            let depth = format!("--iodepth={depth}");
+            let mut arguments = vec!["--name=j", "--ioengine=null", "--verify=null", &depth];
+            arguments.extend(options.split_whitespace());
+            let moved: u64 = of_ours(&arguments).values().map(|(_, bytes)| bytes).sum();
+            assert_eq!(moved, bytes, "{arguments:?}");
+        }
+    }
+}
+
 /// `size` below that of the files says how much is done in all, and the I/O that reaches it is still done whole.
 #[test]
 fn parts_of_files_are_those_of_fio() {
@@ -192,6 +230,8 @@ fn parts_of_files_are_those_of_fio() {
         "--rw=randread --filesize=128k --size=100k --bs=5000 --loops=3",
         "--rw=write --filesize=64k --nrfiles=3 --size=100k --bs=3k --loops=2",
         "--rw=write:4k --filesize=128k --size=99k",
+        "--rw=read --filesize=250k --offset=8k --nrfiles=2",
+        "--rw=read --filesize=250k --size=1m --offset=8k --nrfiles=2 --loops=2",
     ] {
         check(&["--ioengine=null"], options);
     }
@@ -382,6 +422,8 @@ fn long_files_among_short_ones_give_their_last_block_whole() {
         (2..4, "--rw=read --size=20000"),
         (2..4, "--rw=write --size=20000 --loops=2"),
         (2..4, "--rw=read --filesize=10000"),
+        (0..3, "--rw=read --filesize=10000 --offset=4096"),
+        (0..3, "--rw=write --filesize=10000 --loops=2"),
         (0..4, "--rw=read --size=40000"),
         (0..4, "--rw=write --size=40000 --loops=2"),
         (0..3, "--rw=read --size=30000"),
@@ -491,6 +533,41 @@ fn bytes_are_appended_once() {
         check(&["--ioengine=psync", "--file_append=1", &name], options);
     }
     std::fs::remove_file(path).expect("the file is there");
+}
+
+/// No I/O begins behind the end of a file that the part in use is not all of.
+#[test]
+fn zones_end_with_their_files() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let paths =
+        ["zoned.1", "zoned.2"].map(|it| folder.join(format!("{it}.{}", std::process::id())));
+    for path in &paths {
+        std::fs::write(path, vec![0; 1_000_000]).expect("the temporary directory is writable");
+    }
+    let names = paths.each_ref().map(|it| it.display().to_string());
+    let name = format!("--filename={}", names.join(":"));
+    for rw in ["read", "randwrite"] {
+        let rw = format!("--rw={rw}");
+        let zones = "--zonemode=strided --zonesize=20k --zonerange=40k --zoneskip=20k --size=500k";
+        let mut arguments = vec!["--name=j", "--ioengine=psync", &name, &rw, "--offset=300k"];
+        arguments.extend(zones.split_whitespace());
+        let workload = read(&arguments);
+        let job = &workload.stages[0].jobs[0];
+        let mut stream = stream(job, 0);
+        let mut done = 0;
+        while let Some(io) = stream.next_io() {
+            assert!(
+                io.offset + u64::from(io.length) <= 1_000_000,
+                "{rw}: {io:?}"
+            );
+            done += 1;
+            assert!(done < IOS_MAX, "the stream does not end");
+        }
+        assert!(done > 0, "{rw}");
+    }
+    for path in paths {
+        std::fs::remove_file(path).expect("the file is there");
+    }
 }
 
 /// Passes by zones end within a zone that reaches past the end, and go round for ever where there is none.

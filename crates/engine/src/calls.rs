@@ -13,7 +13,7 @@ use fathom_workload::{
 
 use crate::guard;
 use crate::targets::{Kind, Object, Targets, standing_above};
-use crate::{Capability, EngineError};
+use crate::{About, Capability, EngineError};
 
 /// Drops what is used of a target from the page cache. It is a hint to the kernel: what it cannot drop (dirty pages, tmpfs)
 /// stays.
@@ -126,6 +126,7 @@ pub(crate) fn tell_lifetime(job: &Job, files: &[File]) -> Result<(), EngineError
         if is_stored && let Err(error) = rawio::set_lifetime(file, lifetime, caching) {
             return Err(EngineError::Unsupported {
                 capability: Capability::ExpectedLifetime,
+                about: About::Job(job.name.clone()),
                 what: format!(
                     "job `{}`: telling how long data in `{}` is expected to live (fio: `write_hint`)",
                     job.name,
@@ -183,6 +184,7 @@ pub(crate) fn check_atomic(job: &Job, files: &[File]) -> Result<(), EngineError>
         };
         return Err(EngineError::Unsupported {
             capability: Capability::AtomicWrites,
+            about: About::Job(job.name.clone()),
             what: format!("job `{}`: atomic writes to `{path}`", job.name),
             why,
             remedy: remedy.to_owned(),
@@ -247,6 +249,7 @@ pub(crate) fn check_devices(workload: &Workload, targets: &Targets) -> Result<()
             if fs::read_to_string(&setting).is_ok_and(|text| text.trim() == "0") {
                 return Err(EngineError::Unsupported {
                     capability: Capability::Polling,
+                    about: About::Target(object.path.clone()),
                     what: format!("polling for completions on `{}`", object.path),
                     why: format!(
                         "the driver of {} has no queues for it ({setting} is 0)",
@@ -302,6 +305,7 @@ pub(crate) fn check_without_ring(
             };
             Err(EngineError::Unsupported {
                 capability: Capability::IoUring,
+                about: About::Job(job.name.clone()),
                 what: format!("what job `{}` asks of io_uring", job.name),
                 why: reason.to_string(),
                 remedy,

@@ -62,6 +62,15 @@ pub enum ExitClass {
     Unsupported,
 }
 
+/// Who asks for what a machine cannot do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// The jobs of this name: clones have one.
+    Job(String),
+    /// Every job with this target, a path or the URI of an export.
+    Target(String),
+}
+
 /// What a machine, its kernel or its user's rights may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
@@ -269,6 +278,8 @@ pub enum EngineError {
     Unsupported {
         /// What it lacks.
         capability: Capability,
+        /// Who asks.
+        about: About,
         /// What is asked, in words for people.
         what: String,
         /// Why it cannot be.
@@ -345,11 +356,10 @@ impl EngineError {
             | Self::Unchecked { job: name, .. }
             | Self::WrongData { job: name, .. }
             | Self::Unvalidated { job: name, .. } => *name == job.name,
-            Self::Unsupported { what, .. } => {
-                let mut paths = job.targets.iter().map(|target| target.place.path());
-                what.contains(&format!("job `{}`", job.name))
-                    || paths.any(|path| what.contains(&format!("`{path}`")))
-            }
+            Self::Unsupported { about, .. } => match about {
+                About::Job(name) => *name == job.name,
+                About::Target(path) => has(path),
+            },
         }
     }
 

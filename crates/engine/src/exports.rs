@@ -22,7 +22,7 @@ use fathom_workload::{
 
 use crate::complaints::Complaint;
 use crate::targets::{Kind, MAP_THE_FILE, Targets, writes};
-use crate::{Capability, EngineError};
+use crate::{About, Capability, EngineError};
 
 /// How long a server may say nothing while it owes answers.
 pub(crate) const SILENCE_MOST: Nanos = Nanos::from_secs(60);
@@ -210,6 +210,7 @@ pub(crate) fn connect(path: &str, export: &Export) -> Result<File, EngineError> 
     }
     Err(EngineError::Unsupported {
         capability: Capability::Export,
+        about: About::Target(path.to_owned()),
         what: format!("target `{path}`"),
         why: "its server offers something else than a moment ago: another size, or other requests"
             .to_owned(),
@@ -220,6 +221,7 @@ pub(crate) fn connect(path: &str, export: &Export) -> Result<File, EngineError> 
 fn unreachable(path: &str, error: &NbdUnreachable) -> EngineError {
     EngineError::Unsupported {
         capability: Capability::Export,
+        about: About::Target(path.to_owned()),
         what: format!("a connection to `{path}`"),
         why: error.to_string(),
         remedy: error.remedy().to_owned(),

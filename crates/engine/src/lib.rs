@@ -61,7 +61,7 @@ mod verification;
 mod worker;
 mod zeroes;
 
-pub use error::{Capability, EngineError, ExitClass, Refusal, TraceLeft};
+pub use error::{About, Capability, EngineError, ExitClass, Refusal, TraceLeft};
 pub use gate::{Gate, Upcoming};
 pub use guard::{means_device, refuse_results};
 pub use merged::merge_traces;

@@ -8,7 +8,7 @@ use std::io;
 use fathom_rawio::{self as rawio, MemoryMode};
 use fathom_workload::{Job, MemoryPolicy, NodeSet};
 
-use crate::{Capability, EngineError};
+use crate::{About, Capability, EngineError};
 
 /// What a job asks for, in this machine's nodes.
 #[derive(Debug, Default)]
@@ -118,6 +118,7 @@ fn resolve(set: &NodeSet, present: &[u32]) -> Result<Vec<u32>, String> {
 fn refused(job: &Job, what: &str, why: String) -> EngineError {
     EngineError::Unsupported {
         capability: Capability::NumaNodes,
+        about: About::Job(job.name.clone()),
         what: format!("job `{}`: {what}", job.name),
         why,
         remedy: "leave it out, or name nodes that are there; \

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fathom_workload::Job;
 
-use crate::{Capability, EngineError};
+use crate::{About, Capability, EngineError};
 
 /// Where the kernel has a directory for each processor, running or not.
 const ALL: &str = "/sys/devices/system/cpu";
@@ -25,6 +25,7 @@ pub(crate) fn check(job: &Job) -> Result<(), EngineError> {
         None => Ok(()),
         Some(missing) => Err(EngineError::Unsupported {
             capability: Capability::Processors,
+            about: About::Job(job.name.clone()),
             what: format!("job `{}`: running on the processors {named:?}", job.name),
             why: format!("processor {missing} is not there"),
             remedy: format!(

@@ -4,7 +4,7 @@
 
 use fathom_workload::{Backend, Job};
 
-use crate::{Capability, EngineError};
+use crate::{About, Capability, EngineError};
 
 /// What is meant as storage, and what is mounted in its place.
 const SCHEMES: [(&str, &str); 3] = [
@@ -27,6 +27,7 @@ pub(crate) fn check(job: &Job) -> Result<(), EngineError> {
         if let Some((scheme, what)) = found {
             return Err(EngineError::Unsupported {
                 capability: Capability::RemoteTarget,
+                about: About::Job(job.name.clone()),
                 what: format!("job `{}`: target `{path}`", job.name),
                 why: format!("`{scheme}` targets are not built yet"),
                 remedy: format!(

@@ -12,7 +12,7 @@ use fathom_workload::{Job, Workload};
 use crate::calls::path_of;
 use crate::guard::{self, BlockDevice, DeviceNumber};
 use crate::targets::Targets;
-use crate::{Capability, EngineError};
+use crate::{About, Capability, EngineError};
 
 /// The one scheduler of a disk that can have no other.
 const NOT_TUNABLE: &str = "none";
@@ -88,6 +88,7 @@ fn look(job: &Job, wanted: &str, disk: &BlockDevice) -> Result<Found, EngineErro
     if !list.split_whitespace().any(known) {
         return Err(EngineError::Unsupported {
             capability: Capability::Scheduler,
+            about: About::Job(job.name.clone()),
             what: format!("job `{}`: the I/O scheduler `{wanted}`", job.name),
             why: format!("{} has {list} ({setting})", disk.name),
             remedy: "name one of these, or load the kernel's module of the other".to_owned(),
@@ -102,6 +103,7 @@ fn look(job: &Job, wanted: &str, disk: &BlockDevice) -> Result<Found, EngineErro
 fn refused(job: &Job, wanted: &str, setting: &str, why: &io::Error) -> EngineError {
     EngineError::Unsupported {
         capability: Capability::Scheduler,
+        about: About::Job(job.name.clone()),
         what: format!(
             "job `{}`: switching to the I/O scheduler `{wanted}`",
             job.name

@@ -19,7 +19,7 @@ use crate::file_sets::SetStart;
 use crate::order::Order;
 use crate::timing::Times;
 use crate::worker::{Extras, Finished, Full, Parts, Source, Worker};
-use crate::{Capability, EngineError, calls, exports, scheduler, thread};
+use crate::{About, Capability, EngineError, calls, exports, scheduler, thread};
 
 /// Where a worker says that it is ready, or why it cannot be.
 type Ready = Sender<Result<(), EngineError>>;
@@ -187,6 +187,7 @@ fn made_or_told<Q>(job: &Job, queue: Result<Q, RingUnusable>, ready: &Ready) -> 
         );
         let _ = ready.send(Err(EngineError::Unsupported {
             capability: Capability::IoUring,
+            about: About::Job(job.name.clone()),
             what: format!("job `{}`", job.name),
             why: error.to_string(),
             remedy: remedy.to_owned(),

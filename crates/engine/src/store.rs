@@ -18,7 +18,7 @@ use crate::fresh::FreshFile;
 use crate::guard::{self, Below, DeviceNumber, HeldDevice};
 use crate::targets::{Kind, Object, Targets, writes};
 use crate::zeroes;
-use crate::{Capability, EngineError, StopFlag};
+use crate::{About, Capability, EngineError, StopFlag};
 
 /// Bytes read at a time where a file is read before its job.
 const PRE_READ_BYTES: usize = 1 << 20;
@@ -263,6 +263,7 @@ pub(crate) fn open_error(path: &str, how: OpenHow, error: io::Error) -> EngineEr
     if how.caching == rawio::Caching::Direct && error.kind() == io::ErrorKind::InvalidInput {
         return EngineError::Unsupported {
             capability: Capability::DirectIo,
+            about: About::Target(path.to_owned()),
             what: format!("direct I/O on `{path}`"),
             why: "its file system has none".to_owned(),
             remedy: "use buffered I/O (`direct=0`), or a target on another file system".to_owned(),

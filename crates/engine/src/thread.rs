@@ -21,7 +21,7 @@ use crate::order::Order;
 use crate::shell::{self, When};
 use crate::timing::Times;
 use crate::worker::{Finished, SetWorker, Source, Worker};
-use crate::{Capability, EngineError, StopFlag, calls};
+use crate::{About, Capability, EngineError, StopFlag, calls};
 
 /// Files that a thread keeps beside its queue.
 #[derive(Debug)]
@@ -45,6 +45,7 @@ pub(crate) fn kept(job: &Job, files: &[File]) -> Kept {
 fn refused(job: &Job, capability: Capability, what: &str, why: &io::Error) -> EngineError {
     EngineError::Unsupported {
         capability,
+        about: About::Job(job.name.clone()),
         what: format!("job `{}`: {what}", job.name),
         why: why.to_string(),
         remedy: "leave it out, or run as a user who may ask for it".to_owned(),
@@ -89,6 +90,7 @@ fn lock_memory(job: &Job) -> Result<Placed, EngineError> {
     let locked = locked.map_err(|error| match rawio::lockable() {
         Some(limit) => EngineError::Unsupported {
             capability: Capability::LockedMemory,
+            about: About::Job(job.name.clone()),
             what: format!("job `{}`: {what}", job.name),
             why: format!("{error}; a process of this user may lock {limit} (`ulimit -l`)"),
             remedy: "lock less, raise the limit (`ulimit -l`, systemd's `LimitMEMLOCK=`), or run as root"

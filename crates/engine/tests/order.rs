@@ -71,6 +71,25 @@ fn the_end_of_a_job_ends_others() {
     check_ends(EndsOthers::Run, [Time, Interrupted, Interrupted], 1);
 }
 
+/// Nothing is measured of a job that is ended in its delay, and its start is none that it was to have.
+#[test]
+fn a_job_that_is_ended_in_its_delay_never_begins() {
+    for ends in [EndsOthers::Group, EndsOthers::Stage, EndsOthers::Run] {
+        let mut jobs = vec![
+            null("short", Nanos::from_millis(20)),
+            null("delayed", Nanos::from_millis(20)),
+        ];
+        jobs[0].features.process.ends = ends;
+        jobs[1].limits.start_delay = Nanos::from_secs(3600);
+        let outcome = run_jobs(jobs).unwrap();
+        let workers = &outcome.results[0].workers;
+        let delayed = workers.iter().find(|worker| worker.job == 1).unwrap();
+        assert_eq!((delayed.measured, delayed.ios()), (Nanos::ZERO, 0));
+        assert!(delayed.started < Nanos::from_secs(3600), "{delayed:?}");
+        assert_eq!(delayed.ended, EndReason::Interrupted);
+    }
+}
+
 #[test]
 fn commands_are_run_around_the_job() {
     let directory = tempfile::tempdir().unwrap();

@@ -24,6 +24,9 @@ const BEST_EFFORT: u8 = 2;
 /// A trim that fails is an error of a write to fio.
 fn errors(settings: &Settings) -> ErrorHandling {
     let mut errors = settings.control.errors.clone();
+    if !settings.judges_latency() {
+        errors.latency_max = [None; 3];
+    }
     let survived = &settings.control.survived;
     errors.ignored = [survived.reads(), survived.writes(), survived.writes()];
     errors.full_ends = settings.placement.fill;

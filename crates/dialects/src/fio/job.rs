@@ -541,8 +541,31 @@ pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
             );
         }
     }
+    for (option, message) in unjudged(settings) {
+        say(option, message, "leave out what has it not measured");
+    }
     if settings.time_based && settings.runtime == Nanos::ZERO {
         let message = "`time_based` requires a runtime, and has no effect without one".to_owned();
         say("time_based", message, "add runtime=");
     }
+}
+
+/// Limits of latency that nothing is judged by, and what is said of each.
+fn unjudged(settings: &Settings) -> Vec<(&'static str, String)> {
+    let most = settings.control.errors.latency_max;
+    let given = [
+        ("max_latency", most.iter().any(Option::is_some)),
+        ("latency_target", settings.pacing.has_target()),
+    ];
+    let told = |option| {
+        let message = format!(
+            "`{option}` finds no I/O too slow where latency is not measured (`gtod_reduce`, \
+             `disable_lat`, `stats=0`)"
+        );
+        (option, message)
+    };
+    let given = given
+        .iter()
+        .filter(|(_, given)| *given && !settings.judges_latency());
+    given.map(|(option, _)| told(*option)).collect()
 }

@@ -20,6 +20,8 @@ pub const ENOENT: i32 = 2;
 pub const EIO: i32 = 5;
 /// A directory stands in place of a file.
 pub const EISDIR: i32 = 21;
+/// What can be done to devices alone.
+pub const ENOTTY: i32 = 25;
 /// What does not fit together.
 pub const EINVAL: i32 = 22;
 /// What is not carried.

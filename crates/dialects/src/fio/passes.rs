@@ -4,9 +4,9 @@
 //! or where `size` or `io_size` was moved, by rules that differ by direction, order and engine; each function here is one of them.
 
 use fathom_units::{Bytes, Nanos};
-use fathom_workload::{Backend, FileChoice, Target};
+use fathom_workload::{FileChoice, Target};
 
-use super::job::{backend, block_range, smallest_block};
+use super::job::{block_range, smallest_block};
 use super::pairs;
 use super::placement::{is_independent, is_never_random, zones};
 use super::settings::{Amount, Settings};
@@ -30,7 +30,7 @@ pub fn extent(settings: &Settings, targets: &[Target], past_end: bool) -> Extent
     let total = targets.iter().try_fold(0u64, |sum, target| {
         Some(sum.saturating_add(target.length?.get()))
     });
-    let io_size = asked(settings, total);
+    let io_size = asked(settings, total).or_else(|| read_on(settings, targets, total?));
     let most_ios = most_ios(settings);
     let of_pairs = pairs::extent(settings, targets, (total, io_size), most_ios);
     let of_pairs = of_pairs.filter(|_| !past_end);
@@ -90,6 +90,35 @@ fn asked(settings: &Settings, total: Option<u64>) -> Option<u64> {
     }
 }
 
+/// Whether the job only reads or trims beside a `verify` that has fio look for what is to be checked after each pass: it then
+/// forgets which files it is done with, and begins another pass where `size` leaves room for a block.
+pub fn forgets_files(settings: &Settings) -> bool {
+    let writes = settings.pattern.directions[1];
+    let given = &settings.verify;
+    given.kind().is_some() && given.do_verify && !writes && !time_based(settings)
+}
+
+/// Bytes of all passes of such a job over `total` bytes, where the first `loops` of them leave room for a block.
+fn read_on(settings: &Settings, targets: &[Target], total: u64) -> Option<u64> {
+    if !forgets_files(settings) {
+        return None;
+    }
+    let size = match settings.size {
+        Amount::Bytes(size) => size.min(total),
+        _ => of_file_size(settings, targets).map_or(total, |size| size.min(total)),
+    };
+    let (smallest, block) = used_blocks(settings);
+    let whole = |target: &Target| Some(target.length?.get() / smallest * smallest);
+    let pass = targets
+        .iter()
+        .try_fold(0u64, |sum, target| Some(sum.saturating_add(whole(target)?)))?;
+    let passes = u64::from(settings.loops.max(1));
+    let leaves_out = skips(settings) || settings.placement.zone_mode.is_some();
+    let pass = pass.min(size.next_multiple_of(block));
+    let left = size.saturating_sub(pass.saturating_mul(passes));
+    (pass > 0 && (left >= block || leaves_out)).then_some(size)
+}
+
 /// Bytes of one pass where they are not simply the targets' own, and the number of passes.
 fn pass_bytes(
     settings: &Settings,
@@ -110,7 +139,7 @@ fn pass_bytes(
         } else {
             settings.loops
         };
-        return match rounded_up(settings, (targets.len() as u64, total), passes) {
+        return match rounded_up(settings, (targets, total), passes) {
             Some(bytes) => (Some(bytes), 1),
             None => (None, passes),
         };
@@ -255,11 +284,20 @@ pub fn skips(settings: &Settings) -> bool {
     settings.pattern_number.is_some() || settings.placement.backwards != 0
 }
 
+/// Bytes of all files that `filesize` gives each its part of, which may end within a block.
+fn of_file_size(settings: &Settings, targets: &[Target]) -> Option<u64> {
+    let each = settings.file_size.filter(|sizes| !sizes.is_range())?.low;
+    let parts = targets
+        .iter()
+        .map(|target| each.saturating_sub(target.offset.get()));
+    Some(parts.fold(0, u64::saturating_add))
+}
+
 /// Bytes of all passes together, where files that give their last block whole, in order, hold more than `size` or `filesize`:
 /// that is still the job's.
 fn rounded_up(
     settings: &Settings,
-    (files, total): (u64, Option<u64>),
+    (targets, total): (&[Target], Option<u64>),
     passes: u32,
 ) -> Option<Bytes> {
     if skips(settings) {
@@ -267,9 +305,8 @@ fn rounded_up(
     }
     let size = match (settings.size, settings.file_size) {
         (Amount::Bytes(size), None) => size,
-        // Files that no one opens have no end, and their sizes say how much is done in all.
-        (_, Some(sizes)) if backend(settings) == Backend::Null && !sizes.is_range() => {
-            sizes.low.saturating_mul(files)
+        (Amount::Unset | Amount::Bytes(_) | Amount::Percent(100), Some(_)) => {
+            of_file_size(settings, targets)?
         }
         _ => return None,
     };

@@ -15,6 +15,7 @@ use super::command_line::CommandLine;
 use super::context::{Files, ReadContext};
 use super::ends::ends;
 use super::features;
+use super::file_kinds::problem_of_scheme;
 use super::fitting::{check_sequence, check_share, fitting};
 use super::input::{
     Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf, TraceMerge,
@@ -237,6 +238,9 @@ impl<'a> Planner<'a> {
                 diagnostics.refuse(late::of_option(&settings, option), refusal.clone());
             }
         }
+        diagnostics
+            .0
+            .extend(problem_of_scheme(&settings, self.context.files));
         job::check(&settings, &name, self.allowed, diagnostics);
         job::warn(&settings, &name, diagnostics);
         self.job_count = self.job_count.saturating_add(settings.clones);
@@ -334,6 +338,7 @@ impl<'a> Planner<'a> {
             if self.allowed == Allowed::ReadsOnly && self.runs == Runs::Yes {
                 clone.check_all_is_there(&targets, files, diagnostics);
             }
+            clone.check_kinds(&targets, files, diagnostics);
             self.target_count += targets.len();
             if self.target_count > MAX_TARGETS {
                 return self.too_many_files(diagnostics);

@@ -312,6 +312,16 @@ impl Settings {
         }
     }
 
+    /// Whether the latency of single I/Os can end the job or change its depth: fio judges none that it does not count.
+    pub fn judges_latency(&self) -> bool {
+        self.stats && self.log.has_latency()
+    }
+
+    /// The value of an option in force as it was typed, if it was given.
+    pub fn typed(&self, name: &str) -> Option<&str> {
+        self.sources.get(name).map(|(typed, _, _)| typed.as_str())
+    }
+
     /// Where the value of an option in force stands, if it was given.
     pub fn location(&self, name: &str) -> Option<Location> {
         self.sources

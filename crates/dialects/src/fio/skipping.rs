@@ -9,7 +9,7 @@ use fathom_units::Bytes;
 use fathom_workload::{Backend, Target, ZoneStride};
 
 use super::job::{backend, block_range};
-use super::passes::skips;
+use super::passes::{forgets_files, skips};
 use super::placement;
 use super::settings::{Amount, Settings};
 
@@ -81,7 +81,7 @@ pub fn passes(
         && !settings.pattern.random
         && block == largest
         && block > 0
-        && settings.verify.kind().is_none()
+        && (settings.verify.kind().is_none() || forgets_files(settings))
         && !(engine == Backend::Null && settings.placement.append)
         && !(skip < 0 && targets.iter().any(|target| target.offset > Bytes::ZERO));
     if !is_plain {

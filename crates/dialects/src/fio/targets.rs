@@ -14,6 +14,8 @@ use super::file_names::split_list;
 use super::file_sizes::FileSizes;
 use super::job::{block_range, smallest_block};
 use super::late::{Complaints, EINVAL, EIO, EISDIR, ENOENT, EOPNOTSUPP};
+use super::passes::forgets_files;
+use super::placement::zones;
 use super::settings::{Amount, Settings};
 use super::short_files::long_enough;
 
@@ -268,6 +270,10 @@ impl Clone<'_> {
 
     /// Whether it makes a difference: a million files cost a million system calls.
     fn heeds_past_end(&self, targets: &[Target]) -> bool {
+        // A walk by zones that does not know where its files end would go on behind that, and lengthen them or find nothing.
+        if !self.diskless && zones(self.settings).is_some() {
+            return false;
+        }
         let block = self.block();
         let odd = |target: &Target| {
             target
@@ -577,8 +583,10 @@ impl Clone<'_> {
                 let block = smallest_block(settings);
                 Some(length.min(rest) / block * block)
             }
-            // A share of all there is needs to know how much that is.
-            None if matches!(settings.io_size, Amount::Percent(1..=99)) => {
+            // A share of all there is needs to know how much that is, and so do passes that follow for as long as there is more.
+            None if matches!(settings.io_size, Amount::Percent(1..=99))
+                || forgets_files(settings) =>
+            {
                 known.map(|size| size.saturating_sub(offset))
             }
             other => other,

@@ -96,6 +96,8 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         wait_for(first, times.awake, || self.is_called_off());
         self.clock = CycleClock::new();
         self.now = self.clock.now();
+        // One that is called off in its delay never begins: nothing of it is measured.
+        let never_begins = self.now < first;
         self.base = Some(self.now);
         self.integrated = self.now;
         self.full_until = self.now;
@@ -103,7 +105,7 @@ impl<'a, Q: Queue, S: Source> Worker<'a, Q, S> {
         self.last_completion = self.now;
         let by_bytes = self.parts.job.features.warmup_bytes > Bytes::ZERO;
         self.measure_start = self.now + self.parts.job.warmup_time();
-        let warm_end = if by_bytes {
+        let warm_end = if by_bytes || never_begins {
             Nanos::MAX
         } else {
             self.measure_start

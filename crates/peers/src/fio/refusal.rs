@@ -80,6 +80,7 @@ fn of_targets(job: &Job) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_engine::About;
     use fathom_session::read_context;
 
     use super::*;
@@ -98,11 +99,41 @@ mod tests {
         ] {
             let error = EngineError::Unsupported {
                 capability,
+                about: About::Job("a".to_owned()),
                 what: "direct I/O on `file`: the I/O scheduler `none`".to_owned(),
                 why: String::new(),
                 remedy: String::new(),
             };
             assert_eq!(of_job(&error, job), expected, "{capability:?}");
+        }
+    }
+
+    /// Who is told of is what the error says, whatever its words name.
+    #[test]
+    fn what_is_not_supported_is_about_who_asks() {
+        let words = ["--size=1m", "--filename=/x/y", "--name=a", "--name=b"].map(str::to_owned);
+        let mut arguments = words.to_vec();
+        arguments.push("--filename=/x/z".to_owned());
+        let input = fio::read(&arguments, &read_context()).unwrap_or_else(|it| panic!("{it}"));
+        for (about, expected) in [
+            (About::Job("a".to_owned()), [95, 125]),
+            (About::Job("b".to_owned()), [125, 95]),
+            (About::Target("/x/z".to_owned()), [125, 95]),
+            (About::Target("/x/y".to_owned()), [95, 95]),
+            (About::Target("/x".to_owned()), [95, 95]),
+        ] {
+            let error = EngineError::Unsupported {
+                capability: Capability::Export,
+                about: about.clone(),
+                what: "job `a` and job `b`: `/x/y` and `/x/z`".to_owned(),
+                why: String::new(),
+                remedy: String::new(),
+            };
+            let errno = errno_of(&input, &error);
+            let found: Vec<i32> = (input.workload.jobs().enumerate())
+                .map(|(place, (_, job))| errno(place, job))
+                .collect();
+            assert_eq!(found, expected, "{about:?}");
         }
     }
 }

@@ -93,6 +93,8 @@ impl Settings {
     pub(super) fn apply_handling(&mut self, reader: &mut ValueReader<'_>) -> bool {
         match reader.name() {
             "pre_read" => set(&mut self.control.handling.pre_read, reader.switch()),
+            // `file_kinds` has what it asks for.
+            "filetype" => reader.check_kind(),
             "allow_file_create" => {
                 let must_exist = reader.switch().map(|allowed| !allowed);
                 set(&mut self.control.handling.must_exist, must_exist);

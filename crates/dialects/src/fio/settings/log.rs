@@ -161,6 +161,11 @@ fn window(reader: &mut ValueReader<'_>) -> Option<u64> {
 }
 
 impl LogSettings {
+    /// Whether total latency is counted (`disable_lat`, `gtod_reduce`).
+    pub fn has_latency(&self) -> bool {
+        !self.no_latency
+    }
+
     /// What is wrong with the options together, if anything: fio's own rule.
     pub fn problem(&self) -> Option<&'static str> {
         let can = self.latency.is_some() && self.offset;

@@ -111,6 +111,11 @@ fn count(reader: &mut ValueReader<'_>, least: u64) -> Option<u32> {
 }
 
 impl PacingSettings {
+    /// Whether a latency is to be kept (`latency_target`).
+    pub fn has_target(&self) -> bool {
+        self.target > Nanos::ZERO
+    }
+
     /// `latency_window` and `latency_percentile` as typed.
     pub fn typed_target(&self) -> (Nanos, f64) {
         (self.target_window, self.target_percentile)
@@ -430,7 +435,12 @@ pub fn pace(job: &mut Job, settings: &Settings) {
             } else {
                 Nanos::from_secs(1)
             },
-            percentile: pacing.target_percentile,
+            // Where latency is not measured fio finds none late, and each window good.
+            percentile: if settings.judges_latency() {
+                pacing.target_percentile
+            } else {
+                0.0
+            },
             then: if pacing.target_run {
                 AfterFound::GoesOn
             } else {

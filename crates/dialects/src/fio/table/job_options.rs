@@ -11,7 +11,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     row("name", &[], Text, Built, "Name of the job; on the command line it starts one"),
     row("wait_for", &[], Text, Built, "Start when the named job has ended"),
     row("filename", &[], Text, Built, "Files or devices, separated by `:`"),
-    row("filetype", &[], Word, NoEffect, "Kind of the files: file, block or char"),
+    row("filetype", &[], Word, Built, "Kind of the files: file, block or char"),
     row("directory", &[], Text, Built, "Directory in front of file names"),
     row("filename_format", &[], Text, Built, "Pattern of made-up file names"),
     row("unique_filename", &[], Switch, NoEffect, "Keep clients' files apart"),

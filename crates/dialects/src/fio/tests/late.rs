@@ -5,8 +5,15 @@ use super::*;
 /// The errors of all jobs of `arguments`; `None` where there are no results.
 #[track_caller]
 fn errors(arguments: &str) -> Option<Vec<i32>> {
+    let mut files = Memory::default();
+    let there = FileStatus::Regular(Bytes::mib(1));
+    files.statuses.insert("there".to_owned(), there);
+    files.statuses.insert(
+        "device".to_owned(),
+        FileStatus::Special(Some(Bytes::mib(1))),
+    );
     let context = ReadContext {
-        files: &Memory::default(),
+        files: &files,
         environment,
         entropy: 99,
         page_size: Bytes::kib(4),
@@ -70,6 +77,13 @@ fn what_fio_finds_late_has_its_number() {
         ("--size=64k --ioengine=mtd", Some(95)),
         ("--size=64k --ioengine=io_uring_cmd", Some(95)),
         ("--size=64k --ioengine=rbd", None),
+        ("--size=64k --filename=there --filetype=block", Some(25)),
+        ("--filename=there --filetype=block", Some(25)),
+        ("--filename=there --filetype=char", Some(22)),
+        ("--size=64k --filename=new --filetype=char", Some(2)),
+        ("--size=64k --filename=device:new --filetype=block", Some(2)),
+        ("--size=64k --dp_scheme=missing", None),
+        ("--size=64k --dp_scheme=device", None),
         (&format!("{flash} --rw=randrw"), None),
         (&format!("{flash} --rw=randwrite --nrfiles=2"), Some(22)),
         (
@@ -108,5 +122,39 @@ fn each_job_has_its_first_error() {
     ] {
         let found = errors(&line);
         assert_eq!(found, expected, "{line}");
+    }
+}
+
+/// A device is one, and a scheme is there; a device that may be one of a design is not looked for, nor what no engine opens.
+#[test]
+fn what_files_are_to_be_they_are() {
+    let mut files = Memory::default();
+    let there = FileStatus::Regular(Bytes::mib(1));
+    files.statuses.insert("there".to_owned(), there);
+    let device = FileStatus::Special(Some(Bytes::mib(1)));
+    files.statuses.insert("device".to_owned(), device);
+    let context = ReadContext {
+        files: &files,
+        environment,
+        entropy: 99,
+        page_size: Bytes::kib(4),
+        processors: 3,
+        memory_mib: 1000,
+        clock: |_| None,
+    };
+    for options in [
+        "--filename=device --filetype=block",
+        "--filename=/dev/of-a-design --filetype=block --size=1m",
+        "--filename=there --filetype=block --ioengine=null --size=1m",
+        "--filename=there --filetype=char --size=1m",
+        "--filename=there --filetype=file",
+        "--filename=there --dp_scheme=there",
+        "--filename=there --filetype=block --parse-only",
+        "--filename=there --dp_scheme=missing --parse-only",
+    ] {
+        let line = format!("--name=a {options}");
+        let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let read = read_to_run(&arguments, &context);
+        assert!(read.is_ok(), "{options}: {:?}", read.err());
     }
 }

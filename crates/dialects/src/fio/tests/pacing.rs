@@ -53,6 +53,33 @@ fn numbers_are_no_percentages() {
     assert!(hint.starts_with("write it without `%`"), "{hint}");
 }
 
+/// fio judges no latency that it does not count: no I/O is too slow, and each window of a target is good.
+#[test]
+fn latency_that_is_not_measured_is_not_judged() {
+    for (options, is_judged) in [
+        ("", true),
+        ("gtod_reduce=1", false),
+        ("disable_lat=1", false),
+        ("stats=0", false),
+        ("disable_clat=1", true),
+    ] {
+        let text = format!("{options}\nlatency_target=1000\nmax_latency=500");
+        let percentile = |job: &Job| {
+            job.features
+                .latency_target
+                .map(|it| it.percentile.to_bits())
+        };
+        let expected = if is_judged { 100.0f64 } else { 0.0 };
+        check(&text, percentile, Some(expected.to_bits()));
+        let most = |job: &Job| job.features.errors.latency_max[0].is_some();
+        check(&text, most, is_judged);
+        let found = read_text(&format!("[j]\nsize=1m\n{text}\n")).unwrap();
+        let mut warnings = found.warnings.0.iter().map(|it| it.message.as_str());
+        let is_told = warnings.any(|it| it.contains("`latency_target` finds no I/O too slow"));
+        assert_eq!(is_told, !is_judged, "{options}");
+    }
+}
+
 #[test]
 fn a_batch_of_none_is_the_whole_depth() {
     let submit = |job: &Job| job.features.batches.map(|it| it.submit);
