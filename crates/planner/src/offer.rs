@@ -203,8 +203,10 @@ impl Offer {
 
     /// That a rate binds with next to no headroom, where one does.
     pub(crate) fn without_headroom(&self) -> Option<&'static str> {
-        let (line, ratio) = self.first_to_bind()?;
-        (ratio < 1.02 && line.unit.is_rate())
+        let rates = self.lines.iter().filter(|line| line.unit.is_rate());
+        let mut headrooms = rates.filter_map(Line::headroom);
+        headrooms
+            .any(|ratio| ratio < 1.02)
             .then_some("with no headroom, response times grow for as long as the load lasts")
     }
 
