@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use fathom_rawio::{Clock, sleep_until};
 use fathom_units::Nanos;
-use support::{fathom, fathom_binary, system};
+use rustix::termios::{Winsize, tcsetwinsize};
+use support::{fathom, fathom_binary};
 use vt::Vt;
 
 /// Much longer than anything here takes.
@@ -139,18 +140,21 @@ impl Terminal {
 
     /// Has another size from now on.
     fn resize(&mut self, columns: usize, rows: usize) {
-        // Lines that the program writes meanwhile for the old size are broken as those that stand are.
+        let name = std::fs::read_to_string(&self.name).unwrap();
+        let terminal = std::fs::File::open(name.trim()).unwrap();
+        let size = Winsize {
+            ws_col: columns.try_into().unwrap(),
+            ws_row: rows.try_into().unwrap(),
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        // Both at once, behind all that was written for the old size.
         while let Ok(bytes) = self.bytes.try_recv() {
             self.vt.feed(&bytes);
             self.written.extend(bytes);
         }
         self.vt.resize(columns, rows);
-        let name = std::fs::read_to_string(&self.name).unwrap();
-        let (columns, rows) = (columns.to_string(), rows.to_string());
-        system(
-            "stty",
-            &["-F", name.trim(), "cols", &columns, "rows", &rows],
-        );
+        tcsetwinsize(&terminal, size).unwrap();
     }
 
     /// Waits for the program to end; its exit code.
