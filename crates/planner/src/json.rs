@@ -99,6 +99,7 @@ impl Plan {
             offer.without_headroom().map(str::to_owned),
             self.on_credits(offer),
             offer.unprinted().map(str::to_owned),
+            offer.burstable_processors().map(str::to_owned),
         ];
         let of_proof = match &offer.proof {
             Proven::Yes(proof) => proof
@@ -345,6 +346,7 @@ const fn rule_name(rule: Rule) -> &'static str {
         Rule::NoStorage => "no-storage",
         Rule::TooSlow => "too-slow",
         Rule::Machine => "machine-limits",
+        Rule::BurstableProcessors => "burstable-processors",
         Rule::NoLimitsPrinted => "no-limits-printed",
         Rule::NoPrice => "no-price",
         Rule::TooDear => "too-dear",

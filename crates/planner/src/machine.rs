@@ -80,6 +80,12 @@ impl MachineNeed {
             .filter(|(_, figure)| figure.need > 0)
     }
 
+    /// Whether work of processors is known, and those of the machine do it at full speed on credits alone: the sizes of the
+    /// series B (pages "sizes-b-series-burstable" and "bsv2" of the catalogue).
+    pub(crate) fn spends_credits_on(self, vm: &VmSize) -> bool {
+        self.processors > 0 && vm.series.starts_with('B')
+    }
+
     /// The words about it; `None` where nothing is known.
     pub(crate) fn told(self) -> Option<String> {
         let processors = (self.processors > 0).then(|| Unit::Processors.figure(self.processors));

@@ -218,6 +218,14 @@ impl Offer {
             "DOUBTFUL: no page prints a limit that is marked so, and nothing says that the machine carries this",
         )
     }
+
+    /// That the machine's processors are at full speed on credits alone, where that matters.
+    pub(crate) fn burstable_processors(&self) -> Option<&'static str> {
+        let asks = self.lines.iter().any(|line| line.unit == Unit::Processors);
+        (asks && self.candidate.vm.series.starts_with('B')).then_some(
+            "DOUBTFUL: its processors are at full speed on credits alone, and no page in the catalogue prints what they do without",
+        )
+    }
 }
 
 /// Predicts the need on a candidate; a peak that spends credits by itself, on so much of them as is its share of the time

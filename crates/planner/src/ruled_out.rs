@@ -14,6 +14,8 @@ pub enum Rule {
     TooSlow,
     /// Its own limits are too low.
     Machine,
+    /// Its processors run at full speed on credits alone.
+    BurstableProcessors,
     /// Its pages print no limits of traffic to disks, or over the network.
     NoLimitsPrinted,
     /// It, or what it needs, is on no price list.
@@ -33,6 +35,9 @@ impl Rule {
                 "of all storage that they take and that carries the volume, the latency alone is above a goal"
             }
             Self::Machine => "their own limits are too low",
+            Self::BurstableProcessors => {
+                "their processors are at full speed on credits alone, and no --series names them"
+            }
             Self::NoLimitsPrinted => {
                 "their pages print no limits of such traffic, and no --series names them"
             }

@@ -361,6 +361,9 @@ impl Search<'_> {
         if let Some(missed) = itself.find(|(_, figure)| !figure.carries()) {
             return Err(self.missed(vm, missed));
         }
+        if self.part.machine.spends_credits_on(vm) && self.request.series.is_empty() {
+            return Err(left(Rule::BurstableProcessors));
+        }
         let options = self.options(vm, (takes_disks, takes_network))?;
         let together = combine(
             &options,

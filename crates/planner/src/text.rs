@@ -131,6 +131,9 @@ impl Plan {
         if let Some(words) = offer.unprinted() {
             sentence(text, "   ", words);
         }
+        if let Some(words) = offer.burstable_processors() {
+            sentence(text, "   ", words);
+        }
         if offer.headroom.percent > 0 {
             sentence(text, "   ", &with_headroom(&offer.headroom));
         }

@@ -1,17 +1,17 @@
 //! Processors and memory that were seen in use: no machine with less is offered.
 
 use fathom_catalog::Catalog;
-use fathom_planner::{Family, Line, Plan, Prove, Request, Unit, plan};
+use fathom_planner::{Family, Line, Plan, Prove, Request, Rule, Unit, plan};
 use fathom_profile::Profile;
 
-fn planned(figures: &str) -> Plan {
+fn planned(figures: &str, series: &[&str]) -> Plan {
     let text = format!(
         "name = \"app\"\n{figures}\n[[volume]]\nname = \"data\"\n[[volume.period]]\nname = \"peak\"\niops = 400\nreads = \"70%\"\n"
     );
     let (profile, _) = Profile::read(&text, "app.profile.toml").expect("a profile");
     let request = Request {
         families: vec![Family::Premium],
-        series: vec!["Dsv5".to_owned()],
+        series: series.iter().map(|name| (*name).to_owned()).collect(),
         prove: Prove::Never,
         offers: 1,
         ..Request::default()
@@ -22,7 +22,7 @@ fn planned(figures: &str) -> Plan {
 /// The machine offered first, and its limits of processors and memory in words.
 #[track_caller]
 fn check(figures: &str, expected: (u32, &str), limits: &[(&str, &str)]) -> String {
-    let plan = planned(figures);
+    let plan = planned(figures, &["Dsv5"]);
     let offer = plan.offers.first().expect("an offer");
     let own = |line: &&Line| matches!(line.unit, Unit::Processors | Unit::Memory);
     let lines = offer.lines.iter().filter(own);
@@ -98,10 +98,35 @@ fn what_no_machine_has_is_shared_by_several() {
         (3, "Standard_D96s_v5"),
         &[("80 vCPU", "96 vCPU"), ("66.7 GiB", "384 GiB")],
     );
-    let plan = planned("logical_processors = 65536\nprocessors = \"100%\"");
+    let plan = planned(
+        "logical_processors = 65536\nprocessors = \"100%\"",
+        &["Dsv5"],
+    );
     assert!(plan.offers.is_empty());
     let text = plan.to_string();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let words = "Standard_D96s_v5 gives 96 vCPU, 1,024 vCPU are needed";
+    assert!(text.contains(words), "{text}");
+}
+
+#[test]
+fn processors_on_credits_are_for_who_names_them() {
+    let known = "logical_processors = 2\nprocessors = \"99%\"";
+    let cheapest = |figures: &str, series: &[&str]| {
+        let plan = planned(figures, series);
+        let vm = plan.offers.first().expect("an offer").candidate.vm;
+        (vm.series.starts_with('B'), plan)
+    };
+    let (is_burstable, plan) = cheapest(known, &[]);
+    assert!(!is_burstable, "{plan}");
+    assert!(
+        plan.ruled_out
+            .rules
+            .contains_key(&Rule::BurstableProcessors)
+    );
+    let (_, plan) = cheapest(known, &["Bsv2"]);
+    let text = plan.to_string();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = "DOUBTFUL: its processors are at full speed on credits alone";
     assert!(text.contains(words), "{text}");
 }
