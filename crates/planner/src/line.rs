@@ -76,14 +76,13 @@ impl Unit {
     }
 }
 
-/// Memory in GiB, to a tenth.
+/// Memory in GiB, to the next hundredth: what is needed never looks like less than it is, and machines have whole hundredths.
 fn gibibytes(bytes: u64) -> String {
-    let gib = 1 << 30;
-    if bytes.is_multiple_of(gib) {
-        format!("{} GiB", group_digits(bytes / gib))
-    } else {
-        format!("{} GiB", to_a_tenth(bytes as f64 / gib as f64))
-    }
+    let parts = (u128::from(bytes) * 100).div_ceil(1 << 30);
+    format!(
+        "{} GiB",
+        hundredths(u64::try_from(parts).unwrap_or(u64::MAX))
+    )
 }
 
 /// A rate in the clouds' unit, to a tenth.

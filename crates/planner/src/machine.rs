@@ -80,10 +80,9 @@ impl MachineNeed {
             .filter(|(_, figure)| figure.need > 0)
     }
 
-    /// Whether work of processors is known, and those of the machine do it at full speed on credits alone: the sizes of the
-    /// series B (pages "sizes-b-series-burstable" and "bsv2" of the catalogue).
+    /// Whether work of processors is known, and those of the machine do it at full speed on credits alone.
     pub(crate) fn spends_credits_on(self, vm: &VmSize) -> bool {
-        self.processors > 0 && vm.series.starts_with('B')
+        self.processors > 0 && is_burstable(vm)
     }
 
     /// The words about it; `None` where nothing is known.
@@ -94,6 +93,12 @@ impl MachineNeed {
         let told: Vec<_> = [processors, memory].into_iter().flatten().collect();
         (!told.is_empty()).then(|| told.join(", "))
     }
+}
+
+/// Whether a machine's processors are at full speed on credits alone: those of the series B (pages "sizes-b-series-burstable"
+/// and "bsv2" of the catalogue).
+pub(crate) fn is_burstable(vm: &VmSize) -> bool {
+    vm.series.starts_with('B')
 }
 
 /// Where what was filled in, and what no design is held to, is told.

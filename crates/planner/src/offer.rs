@@ -10,6 +10,7 @@ use crate::design::{self, Spend};
 use crate::drive::Drive;
 use crate::limits::{self, Terms};
 use crate::line::{Line, Unit};
+use crate::machine::is_burstable;
 use crate::need::Need;
 use crate::proof::{self, Proof};
 use crate::rounds::Headroom;
@@ -222,7 +223,7 @@ impl Offer {
     /// That the machine's processors are at full speed on credits alone, where that matters.
     pub(crate) fn burstable_processors(&self) -> Option<&'static str> {
         let asks = self.lines.iter().any(|line| line.unit == Unit::Processors);
-        (asks && self.candidate.vm.series.starts_with('B')).then_some(
+        (asks && is_burstable(self.candidate.vm)).then_some(
             "DOUBTFUL: its processors are at full speed on credits alone, and no page in the catalogue prints what they do without",
         )
     }

@@ -68,6 +68,12 @@ fn no_machine_has_less_than_was_in_use() {
         &[("40 GiB", "64 GiB")],
     );
     assert!(text.contains(" 40 GiB of memory "), "{text}");
+    // Never less than it is: a machine of 1 GiB would seem to have it.
+    check(
+        "memory = \"1.074GB\"",
+        (1, "Standard_D2s_v5"),
+        &[("1.01 GiB", "8 GiB")],
+    );
     check(
         "memory = \"8.5GiB\"",
         (1, "Standard_D4s_v5"),
@@ -96,7 +102,7 @@ fn what_no_machine_has_is_shared_by_several() {
     check(
         "logical_processors = 240\nprocessors = \"100%\"\nmemory = \"200GiB\"",
         (3, "Standard_D96s_v5"),
-        &[("80 vCPU", "96 vCPU"), ("66.7 GiB", "384 GiB")],
+        &[("80 vCPU", "96 vCPU"), ("66.67 GiB", "384 GiB")],
     );
     let plan = planned(
         "logical_processors = 65536\nprocessors = \"100%\"",
