@@ -424,6 +424,27 @@ fn jobs_that_share_options_are_written_once() {
     );
 }
 
+/// Latency that fio does not measure misses no target.
+#[test]
+fn a_target_that_nothing_misses_comes_back() {
+    let keys = "latency_target = { most = \"1ms\", percentile = \"0%\" }";
+    check(
+        Dialect::Fio,
+        keys,
+        &["latency_target=1ms", "disable_lat=1"],
+        &[],
+    );
+    let workload = one_job(keys);
+    let of_fio = told(&convert(&workload, Dialect::Fio, "test"));
+    assert!(
+        !of_fio.iter().any(|line| line.contains("latency_target")),
+        "{of_fio:?}"
+    );
+    let converted = convert(&workload, Dialect::Native, "test");
+    let (again, _) = native::read(&converted.text, "test").unwrap();
+    assert_eq!(again, workload);
+}
+
 #[test]
 fn native_loses_nothing() {
     let workload = preset("quick", "/mnt/data").unwrap();

@@ -245,7 +245,12 @@ fn latency(target: LatencyTarget, section: &mut Section) {
     } = target;
     section.put("latency_target", time(most));
     section.put("latency_window", time(window));
-    section.put("latency_percentile", percentile.to_string());
+    if percentile > 0.0 {
+        section.put("latency_percentile", percentile.to_string());
+    } else {
+        // No latency is judged that is not measured.
+        section.put("disable_lat", "1");
+    }
     section.put_if(then == AfterFound::GoesOn, "latency_run", "1");
 }
 

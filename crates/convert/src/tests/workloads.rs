@@ -203,7 +203,7 @@ prop_compose! {
         batches in option::weighted(0.2, (1u32..9, 0u32..9, 1u32..9, 0u32..9)),
         rates in option::weighted(0.2, (option::of(pacings()), option::of(pacings()))),
         flow in option::weighted(0.2, (0u32..9, 1u32..9, 0u64..9)),
-        target in option::weighted(0.2, (1u64..10_000, 1u64..9, 1u32..=100)),
+        target in option::weighted(0.2, (1u64..10_000, 1u64..9, 0u32..=100)),
         steady in option::weighted(0.2, (0usize..3, any::<bool>(), 1u32..10_000, 2u64..60)),
         serialized in prop::bool::weighted(0.2),
         think_cycles in select(vec![0u32, 0, 0, 7, u32::MAX]),

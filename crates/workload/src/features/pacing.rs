@@ -88,7 +88,7 @@ pub struct LatencyTarget {
     pub most: Nanos,
     /// How long each depth is tried.
     pub window: Nanos,
-    /// Share of the I/Os that must stay below the limit, in percent, above 0 to 100.
+    /// Share of the I/Os that must stay below the limit, in percent, 0 to 100. Of 0 % every window is good.
     pub percentile: f64,
     /// What happens when the depth is found.
     pub then: AfterFound,

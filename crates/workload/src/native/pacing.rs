@@ -403,7 +403,15 @@ impl Reader<'_> {
             .require("most", self)
             .and_then(|it| self.quantity(it));
         let window = fields.get("window").and_then(|it| self.quantity(it));
-        let percentile = fields.get("percentile").and_then(|it| self.percentage(it));
+        // Of none of the I/Os: each window is good.
+        let percentile = fields.get("percentile").and_then(|it| {
+            let is_none = it.get_ref().as_str() == Some("0%");
+            if is_none {
+                Some(0.0)
+            } else {
+                self.percentage(it)
+            }
+        });
         let then = fields.get("then").and_then(|it| self.word(it, THEN));
         if percentile.is_some_and(|share| share > 100.0)
             && let Some(value) = fields.get("percentile")

@@ -260,7 +260,7 @@ prop_compose! {
         rates in option::of((vec(option::of(any::<(bool, u64)>()), 3), one_of(PROCESSES))),
         steps in option::of((vec((option::of(1u64..), 1_000_000u64..), 1..4), any::<bool>(), any::<bool>())),
         flow in option::of((any::<u32>(), 1u32.., any::<u64>())),
-        target in option::of((1u64.., 1u64.., 1u32..100_000, any::<bool>())),
+        target in option::of((1u64.., 1u64.., 0u32..100_000, any::<bool>())),
         steady in option::of((0usize..3, any::<bool>(), any::<bool>(), 1u32..1_000_000, 1u64..1 << 40)),
         serialized: bool,
         (think_cycles, warmup) in (any::<u32>(), any::<u64>()),
