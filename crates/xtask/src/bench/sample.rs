@@ -140,7 +140,7 @@ pub struct Demo {
 }
 
 /// Runs fio's speed demo at its best flags, those of `arguments` included: of a page cache it reads faster in larger batches,
-/// and with or without registered buffers, depending on the processor (docs/methodology.md).
+/// and with or without registered buffers, depending on the processor (docs/benchmarks.md).
 pub fn demo(program: &str, arguments: &[&str], path: &str, seconds: usize) -> Result<Demo, String> {
     // It prints once a second, and nothing at its end.
     let runtime = format!("-r{}", seconds.max(2));
