@@ -11,12 +11,16 @@
 //! assert_eq!(input.workload.stages[0].jobs[0].name, "a");
 //! ```
 
+mod blocks;
 mod command_line;
 mod conditioning;
 mod context;
 mod copy_tests;
 mod decimal;
+mod directions;
 mod ends;
+mod engine;
+mod errno;
 mod exports;
 mod features;
 mod file_kinds;
@@ -33,7 +37,9 @@ mod pairs;
 mod passes;
 mod placement;
 mod plan;
+mod reopening;
 mod replay;
+mod scatter;
 mod self_tests;
 mod settings;
 mod short_files;

@@ -5,7 +5,7 @@
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{Conditioning, Distribution};
 
-use super::job::block_range;
+use super::blocks::{block_range, is_aligned};
 use super::settings::Settings;
 
 /// fio's defaults.
@@ -118,7 +118,7 @@ fn numbers(settings: &Settings, refuse: &mut impl FnMut(&'static str, &str, &'st
             format!("`sprandom` needs blocks whose size is a power of two, not {most} bytes");
         refuse("bs", &message, "write bs=4k, for example");
     }
-    if !super::placement::is_aligned(settings) {
+    if !is_aligned(settings) {
         let message = "`sprandom` writes each block at a multiple of its size";
         refuse("ba", message, "leave it out");
     }

@@ -2,18 +2,18 @@
 
 use fathom_workload::Backend;
 
-use super::job;
+use super::engine::backend;
 use super::settings::Settings;
 
 /// The URI of the job's export; `None` where it works on files.
 pub fn uri(settings: &Settings) -> Option<&str> {
     let uri = settings.control.uri.as_deref();
-    uri.filter(|_| job::backend(settings) == Backend::Nbd)
+    uri.filter(|_| backend(settings) == Backend::Nbd)
 }
 
 /// What is wrong with the job's export, the option it is about, and what to do.
 pub fn problem(settings: &Settings) -> Option<(&'static str, String, &'static str)> {
-    if job::backend(settings) != Backend::Nbd {
+    if backend(settings) != Backend::Nbd {
         return None;
     }
     if settings.control.uri.is_none() {

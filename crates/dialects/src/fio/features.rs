@@ -1,22 +1,12 @@
 //! What fio's settings ask for beyond plain I/O, in the terms of the workload model.
 
 use fathom_workload::{
-    Backend, EndsOthers, ErrorHandling, Features, FileHandling, FileOperation, Growth, Reserve,
+    Backend, EndsOthers, ErrorHandling, Features, FileHandling, Growth, Reserve,
 };
 
-use super::job;
+use super::engine::{backend, operation};
+use super::reopening::makes_anew;
 use super::settings::{Settings, calls, calls_of_operation};
-use super::table;
-
-/// The operation on files that takes the place of reads and writes.
-pub fn operation(settings: &Settings) -> Option<FileOperation> {
-    table::find_engine(&settings.engine)?.operation(settings.control.stat_call)
-}
-
-/// Whether it is one of names, in place of bytes.
-pub fn is_of_names(settings: &Settings) -> bool {
-    operation(settings).is_some_and(FileOperation::is_of_names)
-}
 
 /// `IOPRIO_CLASS_BE` of the kernel.
 const BEST_EFFORT: u8 = 2;
@@ -47,7 +37,7 @@ fn growth(settings: &Settings) -> Growth {
         && settings.control.trace.read.is_none()
         && operation(settings).is_none()
         && !matches!(
-            job::backend(settings),
+            backend(settings),
             Backend::Mmap | Backend::Nbd | Backend::Null
         );
     if !grows {
@@ -85,7 +75,7 @@ pub fn of(settings: &Settings, number: u64) -> Features {
         },
         files: FileHandling {
             grows: growth(settings),
-            made_anew: job::makes_anew(settings),
+            made_anew: makes_anew(settings),
             ..settings.control.handling.clone()
         },
         errors: errors(settings),

@@ -7,8 +7,9 @@ use fathom_diagnostics::Diagnostic;
 use fathom_workload::Target;
 
 use super::context::{FileStatus, Files};
-use super::features;
-use super::late::{Complaints, EINVAL, ENOENT, ENOTTY};
+use super::engine::operation;
+use super::errno::{EINVAL, ENOENT, ENOTTY};
+use super::late::Complaints;
 use super::settings::{Amount, Settings};
 use super::targets::Clone;
 
@@ -22,7 +23,7 @@ impl Clone<'_> {
     ) {
         let settings = self.settings;
         let kind = settings.typed("filetype").unwrap_or("");
-        let opens = !self.diskless && features::operation(settings).is_none();
+        let opens = !self.diskless && operation(settings).is_none();
         if !opens || !matches!(kind, "block" | "char") {
             return;
         }

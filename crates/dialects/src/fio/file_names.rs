@@ -3,8 +3,9 @@
 //! They are made as fio makes them, so that a run finds what a run of fio left behind, and the other way round.
 
 use super::context::{FileStatus, Files};
+use super::errno::EINVAL;
 use super::exports;
-use super::late::{Complaints, EINVAL};
+use super::late::Complaints;
 use super::targets::Clone;
 
 /// Most files that `opendir` finds.

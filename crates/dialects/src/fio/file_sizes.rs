@@ -1,6 +1,6 @@
 //! `filesize`: the size of each file of a job, or the range it is drawn from.
 
-use super::plan::scatter;
+use super::scatter::scatter;
 
 /// The sizes that files may have, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

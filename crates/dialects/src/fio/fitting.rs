@@ -8,8 +8,9 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Bytes;
 use fathom_workload::{Distribution, Target};
 
-use super::job::{block_range, smallest_block};
-use super::late::{Complaints, EINVAL};
+use super::blocks::{block_range, smallest_block};
+use super::errno::EINVAL;
+use super::late::Complaints;
 use super::settings::{Amount, Settings};
 use super::targets::share;
 

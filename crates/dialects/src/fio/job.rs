@@ -5,62 +5,28 @@ use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, BufferContents, Caching, Coverage, Direction,
     ExistingFiles, Features, FileChoice, FileOperation, Job, Limits, Mix, Pacing, Poisson,
-    ReportGroup, SequentialScope, SyncPolicy, Target, WeightedSize, WhenFull,
+    ReportGroup, SequentialScope, SyncPolicy, Target, WhenFull,
 };
 
+use super::blocks::{blocks, is_aligned, smallest_block};
 use super::conditioning;
+use super::directions::{changes_data, goes, kept, mix};
+use super::engine::{backend, engine_problem, operation};
+use super::errno::EINVAL;
 use super::exports;
-use super::features;
 use super::late::{self, Complaints};
 use super::passes::{extent, time_based};
-use super::placement::{is_aligned, is_independent, size_list, working_set_problem, zone_problem};
+use super::placement::{is_independent, working_set_problem, zone_problem};
+use super::reopening::{makes_anew, opens_again};
+use super::scatter::scatter;
 use super::settings::{Amount, Settings, call_problem, pacing_problems};
-use super::table;
 use super::verify;
-
-/// What issues the settings' I/O.
-pub fn backend(settings: &Settings) -> Backend {
-    let engine = table::find_engine(&settings.engine);
-    let backend = engine.and_then(table::EngineRow::backend);
-    match backend.unwrap_or(Backend::Sync) {
-        // As many of fio's threads as `iodepth` says make the calls then, each one at a time.
-        Backend::Sync
-            if settings.pacing.offload
-                && settings.depth > 1
-                && features::operation(settings).is_none() =>
-        {
-            Backend::IoUring
-        }
-        backend => backend,
-    }
-}
 
 /// Whether the job is there for its files alone, and would make them as it opens them: as in fio, which ends before that, it
 /// leaves none.
 fn makes_nothing(settings: &Settings) -> bool {
     let control = &settings.control;
-    control.create_only && control.making.on_open && features::operation(settings).is_none()
-}
-
-/// Whether the job writes or trims.
-pub fn changes_data(settings: &Settings) -> bool {
-    settings.pattern.directions[1] || settings.pattern.directions[2]
-}
-
-/// Smallest and largest block of reads, writes and trims.
-pub fn block_range(settings: &Settings) -> [(u64, u64); 3] {
-    std::array::from_fn(|way| {
-        let split = settings.splits[way].iter().map(|(size, _)| *size);
-        let bounds = split.clone().min().zip(split.max());
-        let range = bounds.or(settings.placement.ranges[way]);
-        range.unwrap_or((settings.blocks[way], settings.blocks[way]))
-    })
-}
-
-/// Smallest block of any direction, used or not, in bytes.
-pub fn smallest_block(settings: &Settings) -> u64 {
-    let least = block_range(settings).map(|(least, _)| least);
-    least.into_iter().min().unwrap_or(1).max(1)
+    control.create_only && control.making.on_open && operation(settings).is_none()
 }
 
 /// The job of one clone. `salt` sets its random numbers apart from those of all others.
@@ -152,7 +118,7 @@ pub fn build(
 fn start_delay(settings: &Settings, salt: u64) -> Nanos {
     let (least, most) = settings.start_delay;
     let choices = most.saturating_sub(least).get() / 1_000 + 1;
-    let drawn = super::plan::scatter(salt) % choices;
+    let drawn = scatter(salt) % choices;
     least.saturating_add(Nanos::from_micros(drawn))
 }
 
@@ -188,66 +154,6 @@ fn access(settings: &Settings) -> Access {
     }
 }
 
-fn blocks(settings: &Settings) -> BlockSizes {
-    let list = |way: Direction| -> Vec<WeightedSize> {
-        let mut list = size_list(settings, way as usize);
-        if settings.placement.by_order {
-            // Any direction may have the sizes of sequential and of random I/O.
-            let others = (0..2).filter(|other| *other != way as usize);
-            let others: Vec<_> = others
-                .flat_map(|other| size_list(settings, other))
-                .collect();
-            if way == Direction::Trim {
-                list.clear();
-            }
-            list.extend(others);
-        }
-        list
-    };
-    let align = settings
-        .align
-        .iter()
-        .copied()
-        .filter(|align| *align > 0)
-        .max();
-    BlockSizes {
-        read: list(Direction::Read),
-        write: list(Direction::Write),
-        trim: list(Direction::Trim),
-        alignment: align.filter(|_| settings.pattern.random).map(Bytes::new),
-    }
-}
-
-/// The directions that a job goes: a mixed one whose share is all or nothing goes one of them alone.
-pub fn goes(settings: &Settings) -> [bool; 3] {
-    match (settings.pattern.directions, settings.read_share) {
-        ([true, true, trims], 100..) => [true, false, trims],
-        ([true, true, trims], 0) => [false, true, trims],
-        (directions, _) => directions,
-    }
-}
-
-/// The shares of reads, writes and trims.
-pub fn mix(settings: &Settings) -> Mix {
-    match settings.pattern.directions {
-        [true, true, _] => Mix::reads(Percent::whole(settings.read_share).unwrap_or(Percent::ALL)),
-        // A name gets one operation, not a pair.
-        [false, true, true] if features::is_of_names(settings) => Mix::WRITE,
-        // Each block is trimmed once and written once.
-        [false, true, true] => {
-            let half = Percent::whole(50).unwrap_or(Percent::ALL);
-            Mix {
-                read: Percent::ZERO,
-                write: half,
-                trim: half.rest(),
-            }
-        }
-        [false, true, false] => Mix::WRITE,
-        [_, _, true] => Mix::TRIM,
-        _ => Mix::READ,
-    }
-}
-
 /// Each name once, one after another.
 fn access_of_names(mix: Mix) -> Access {
     let used = Direction::ALL.into_iter();
@@ -262,15 +168,6 @@ fn access_of_names(mix: Mix) -> Access {
     Access::Sequential {
         gap: Bytes::ZERO,
         scope: SequentialScope::PerWorker,
-    }
-}
-
-/// Rates by direction as fio keeps them: where each block is trimmed, then written, trims go as their writes do.
-pub fn kept(settings: &Settings, rates: [u64; 3]) -> [u64; 3] {
-    if settings.pattern.pairs {
-        [0, rates[1], rates[1]]
-    } else {
-        rates
     }
 }
 
@@ -341,59 +238,6 @@ fn locks(settings: &Settings) -> bool {
     settings.clones > 1 && shares && waits && shuts_out
 }
 
-/// Whether fio closes the files and begins with them again: it does so for each of `loops`, and while time or more `io_size`
-/// than a pass has is left. Where it goes on in the same files (in order, a mixed job does) there is nothing to be removed in
-/// between.
-fn opens_again(settings: &Settings) -> bool {
-    let files = settings.listed_files.unwrap_or(settings.file_count);
-    let one_file = files == 1 && settings.control.open_directory.is_none();
-    if settings.time_based && settings.runtime > Nanos::ZERO {
-        return !one_file;
-    }
-    let [reads, writes, _] = settings.pattern.directions;
-    let goes_on = match (settings.io_size, settings.size) {
-        (Amount::Unset | Amount::Percent(_), _) => false,
-        (Amount::Bytes(more), Amount::Bytes(pass)) if more <= pass => false,
-        (Amount::Bytes(_), _) => settings.pattern.random || !(reads && writes),
-    };
-    settings.loops > 1 || goes_on
-}
-
-/// Whether each pass writes files of its own (`unlink_each_loop`). A pass that reads needs files that hold something, and one
-/// that is checked those that it wrote.
-pub fn makes_anew(settings: &Settings) -> bool {
-    let [reads, _, trims] = settings.pattern.directions;
-    let by_time = settings.time_based && settings.runtime > Nanos::ZERO;
-    let control = &settings.control;
-    control.refused_at_run.contains_key("unlink_each_loop")
-        && opens_again(settings)
-        && !(reads || trims || by_time)
-        && !settings.placement.append
-        && settings.verify.kind().is_none()
-        && control.handling.sync_range.is_none()
-        && !matches!(
-            backend(settings),
-            Backend::Mmap | Backend::Nbd | Backend::Null
-        )
-}
-
-/// What the job asks for and its engine cannot do, as in fio.
-fn engine_problem(settings: &Settings) -> Option<(&'static str, String)> {
-    let engine = settings.engine.as_str();
-    let cannot = |does: &str| format!("the engine `{engine}` cannot {does}");
-    if backend(settings) == Backend::Mmap && settings.placement.append {
-        return Some(("file_append", cannot("append to files")));
-    }
-    if settings.control.handling.end_syncfs && !table::syncs_file_systems(engine) {
-        return Some(("end_syncfs", cannot("sync file systems")));
-    }
-    if settings.pacing.offload && engine == "io_uring" {
-        let message = cannot("submit from other threads");
-        return Some(("io_submit_mode", message));
-    }
-    None
-}
-
 /// A complaint where the job does what it may not.
 pub fn check_direction(
     settings: &Settings,
@@ -435,7 +279,7 @@ fn check_late(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &m
     }
     if let Some(problem) = settings.priority.problem() {
         let (option, hint) = ("cmdprio_bssplit", "keep one of them");
-        refuse(Some(late::EINVAL), option, problem.to_owned(), hint);
+        refuse(Some(EINVAL), option, problem.to_owned(), hint);
     }
     if let Some((option, message, hint)) = exports::problem(settings) {
         refuse(Some(late::of_export(option)), option, message, hint);

@@ -11,25 +11,9 @@ use std::ops::{Deref, DerefMut};
 
 use fathom_diagnostics::{Diagnostic, Diagnostics, Severity};
 
+use super::errno::{EILSEQ, EINVAL, EIO, ENOENT, EOPNOTSUPP, ESRCH};
 use super::input::FioInput;
 use super::settings::Settings;
-
-/// A file that a job reads is not there.
-pub const ENOENT: i32 = 2;
-/// A file ends before the job does.
-pub const EIO: i32 = 5;
-/// A directory stands in place of a file.
-pub const EISDIR: i32 = 21;
-/// What can be done to devices alone.
-pub const ENOTTY: i32 = 25;
-/// What does not fit together.
-pub const EINVAL: i32 = 22;
-/// What is not carried.
-pub const EOPNOTSUPP: i32 = 95;
-/// A job that another's error kept from running.
-pub const ECANCELED: i32 = 125;
-/// How fio's queue of threads ends that its engine does not go with.
-const ESRCH: i32 = 3;
 
 /// Why the jobs of an input are not run.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,7 +146,7 @@ pub fn of_engine(option: &str) -> Option<i32> {
 /// The number that fio reports of a check that cannot be done.
 pub fn of_check(option: &str) -> i32 {
     match option {
-        "verify_offset" => super::verify::EILSEQ,
+        "verify_offset" => EILSEQ,
         "verify" => EINVAL,
         _ => EOPNOTSUPP,
     }

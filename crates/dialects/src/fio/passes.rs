@@ -6,7 +6,7 @@
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{FileChoice, Target};
 
-use super::job::{block_range, smallest_block};
+use super::blocks::{block_range, smallest_block};
 use super::pairs;
 use super::placement::{is_independent, is_never_random, zones};
 use super::settings::{Amount, Settings};

@@ -7,13 +7,14 @@ use fathom_units::{Bytes, Percent};
 use fathom_workload::generator::MAP_BLOCKS_MAX;
 use fathom_workload::{
     Between, Dedupe, DedupeFrom, Direction, Distribution, FileChoice, Filling, Pattern,
-    PatternError, Placement, SizeDraw, SizeRange, Target, WeightedSize, ZoneStride,
+    PatternError, Placement, Target, ZoneStride,
 };
 
+use super::blocks::{block_range, draw_of, is_aligned, range_of};
 use super::conditioning::conditioning;
 use super::context::Files;
-use super::features;
-use super::job::{block_range, mix};
+use super::directions::mix;
+use super::engine::is_of_names;
 use super::settings::{Amount, Settings, ZoneMode};
 
 /// The placement of a job on `targets`; `past_end` says that these go on past the parts in use. `None`: its plain stream
@@ -24,7 +25,7 @@ pub fn placement(
     past_end: bool,
 ) -> Option<Box<Placement>> {
     // Names have no places within them.
-    if features::is_of_names(settings) {
+    if is_of_names(settings) {
         return None;
     }
     if let Some(conditioning) = conditioning(settings) {
@@ -125,58 +126,6 @@ pub fn is_never_random(settings: &Settings) -> bool {
     (0..3)
         .filter(used)
         .all(|way| settings.percentage_random[way] == 0)
-}
-
-/// Whether random offsets are multiples of the smallest block of their direction.
-pub fn is_aligned(settings: &Settings) -> bool {
-    (0..3)
-        .all(|way| settings.align[way] == 0 || settings.align[way] == block_range(settings)[way].0)
-}
-
-/// The range of sizes of a direction, where it has no list.
-fn range_of(settings: &Settings, way: usize) -> Option<SizeRange> {
-    if settings.splits[way].iter().any(|(_, share)| *share > 0) {
-        return None;
-    }
-    let (least, most) = settings.placement.ranges[way]?;
-    (least < most).then_some(SizeRange {
-        least: Bytes::new(least),
-        most: Bytes::new(most),
-    })
-}
-
-/// The sizes that a direction would have by itself.
-fn draw_of(settings: &Settings, way: usize) -> SizeDraw {
-    match range_of(settings, way) {
-        Some(range) => SizeDraw::Range(range),
-        None => SizeDraw::List(size_list(settings, way)),
-    }
-}
-
-/// The weighted sizes of a direction; for a range, its bounds.
-pub fn size_list(settings: &Settings, way: usize) -> Vec<WeightedSize> {
-    let sized = |(size, weight): (u64, u32)| WeightedSize {
-        size: Bytes::new(size),
-        weight,
-    };
-    let split = &settings.splits[way];
-    if split.iter().any(|(_, share)| *share > 0) {
-        let least = split.iter().filter(|(_, share)| *share > 0);
-        let least = least.map(|(size, _)| *size).min().unwrap_or(1).max(1);
-        // fio rounds sizes down to whole numbers of the smallest.
-        let step = if settings.placement.unaligned {
-            1
-        } else {
-            least
-        };
-        let rounded = |(size, share): (u64, u32)| sized((size - size % step, share));
-        return split.iter().copied().map(rounded).collect();
-    }
-    match settings.placement.ranges[way] {
-        Some((least, most)) if least < most => [(least, 1), (most, 1)].map(sized).to_vec(),
-        Some((only, _)) => vec![sized((only, 1))],
-        None => vec![sized((settings.blocks[way], 1))],
-    }
 }
 
 /// Zones, which fio leaves out of jobs that ask for several open files.

@@ -11,9 +11,12 @@ use fathom_workload::{
     Verify, Workload,
 };
 
+use super::blocks::block_range;
 use super::command_line::CommandLine;
 use super::context::{Files, ReadContext};
 use super::ends::ends;
+use super::engine::{backend, operation};
+use super::errno::ECANCELED;
 use super::features;
 use super::file_kinds::problem_of_scheme;
 use super::fitting::{check_sequence, check_share, fitting};
@@ -21,10 +24,11 @@ use super::input::{
     Action, FioInput, FioJobMeta, JobLogs, Origin, Provenance, SizesOf, TraceMerge,
 };
 use super::job::{self, Allowed};
-use super::late::{self, Complaints, ECANCELED};
+use super::late::{self, Complaints};
 use super::lexer::{RawOption, Section};
 use super::placement::{filling, map_warning, placement};
 use super::replay::{self, Before, Replayed};
+use super::scatter::scatter;
 use super::settings::{Amount, Settings, io_log, pace, place_in_section};
 use super::table::{self, Support};
 use super::targets::Clone as JobClone;
@@ -527,7 +531,7 @@ impl<'a> Planner<'a> {
     /// Logs are numbered through all jobs.
     fn logs(&self, settings: &Settings, job: &Job) -> JobLogs {
         let one_size = |(least, most): (u64, u64)| if least == most { least } else { 0 };
-        let block = job::block_range(settings).map(one_size);
+        let block = block_range(settings).map(one_size);
         JobLogs {
             ahead_ms: settings.log.ahead_ms(self.context.clock),
             ..settings.log.of_job(&job.name, self.jobs.len() + 1, block)
@@ -564,7 +568,7 @@ impl<'a> Planner<'a> {
             shows_bits: settings.shows_bits,
             rw: rw.to_owned(),
             engine: settings.engine.clone(),
-            blocks: job::block_range(settings),
+            blocks: block_range(settings),
             sizes: if settings.placement.by_order {
                 SizesOf::Orders
             } else {
@@ -646,7 +650,7 @@ fn clone_of<'a>(
         number,
         seed,
         ends,
-        diskless: job::backend(settings) == Backend::Null,
+        diskless: backend(settings) == Backend::Null,
         location: options.iter().find_map(|option| settings.location(option)),
     }
 }
@@ -713,10 +717,10 @@ fn typed_options(section: &Section) -> Vec<(String, String)> {
 
 /// Whether the job's engine does I/O on disks, as fio sees it.
 fn has_disks(settings: &Settings) -> bool {
-    let of_names = features::operation(settings).filter(|it| it.is_of_names());
+    let of_names = operation(settings).filter(|it| it.is_of_names());
     // Those that make files or know directories have none in fio.
     let of_files = |it| matches!(it, FileOperation::Stat(_) | FileOperation::Delete);
-    job::backend(settings) != Backend::Null && of_names.is_none_or(of_files)
+    backend(settings) != Backend::Null && of_names.is_none_or(of_files)
 }
 
 fn replace(options: &mut Vec<(String, String)>, name: String, value: String) {
@@ -724,12 +728,4 @@ fn replace(options: &mut Vec<(String, String)>, name: String, value: String) {
         Some(slot) => slot.1 = value,
         None => options.push((name, value)),
     }
-}
-
-/// SplitMix64's finisher (Steele, Lea and Flood, 2014): near seeds give salts far apart.
-pub fn scatter(seed: u64) -> u64 {
-    let mut value = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }

@@ -14,10 +14,11 @@ use fathom_workload::{
 };
 
 use super::context::{FileStatus, Files};
+use super::engine::backend;
+use super::errno::{EINVAL, EISDIR, ENOENT};
 use super::file_names::split_list;
 use super::input::TraceMerge;
-use super::job;
-use super::late::{Complaints, EINVAL, EISDIR, ENOENT};
+use super::late::Complaints;
 use super::settings::Settings;
 
 /// Deepest queue that a trace asks for by itself: stacked devices do not tell every completion.
@@ -278,7 +279,7 @@ fn targets(
     let block = summary.largest_buffer();
     let target = |path: String, end: u64| {
         // A device is as large as it is; a file must reach as far as the trace does, and so must what is not opened.
-        let opens = job::backend(settings) != Backend::Null;
+        let opens = backend(settings) != Backend::Null;
         let is_device = opens && matches!(files.status(&path), FileStatus::Special(_));
         Target {
             place: Place::Path(path),

@@ -7,7 +7,7 @@ use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::Bytes;
 use fathom_workload::Target;
 
-use super::job::block_range;
+use super::blocks::block_range;
 use super::settings::{Amount, Settings};
 
 /// The targets of the job `name` that a block fits into, and a warning where others are left out; all of them where none is long

@@ -8,7 +8,9 @@
 use fathom_units::Bytes;
 use fathom_workload::{Backend, Target, ZoneStride};
 
-use super::job::{backend, block_range};
+use super::blocks::block_range;
+
+use super::engine::backend;
 use super::passes::{forgets_files, skips};
 use super::placement;
 use super::settings::{Amount, Settings};

@@ -7,13 +7,14 @@ use fathom_diagnostics::{Diagnostic, Location};
 use fathom_units::Bytes;
 use fathom_workload::{FileOperation, Place, Target};
 
+use super::blocks::{block_range, smallest_block};
 use super::context::{FileStatus, Files};
+use super::engine::operation;
+use super::errno::{EINVAL, EIO, EISDIR, ENOENT, EOPNOTSUPP};
 use super::exports;
-use super::features;
 use super::file_names::split_list;
 use super::file_sizes::FileSizes;
-use super::job::{block_range, smallest_block};
-use super::late::{Complaints, EINVAL, EIO, EISDIR, ENOENT, EOPNOTSUPP};
+use super::late::Complaints;
 use super::passes::forgets_files;
 use super::placement::zones;
 use super::settings::{Amount, Settings};
@@ -47,7 +48,7 @@ impl Clone<'_> {
     /// Its targets; `None` after an error, which is said.
     fn targets(&self, files: &dyn Files, diagnostics: &mut Complaints<'_>) -> Option<Vec<Target>> {
         let (settings, diskless) = (self.settings, self.diskless);
-        if let Some(operation) = features::operation(settings)
+        if let Some(operation) = operation(settings)
             && operation.is_of_names()
         {
             let paths = match &settings.control.open_directory {
@@ -322,7 +323,7 @@ impl Clone<'_> {
     /// engines that open no file, or make theirs themselves. A trace's files have to have theirs.
     pub fn makes_parents(&self, targets: &[Target], files: &dyn Files) -> bool {
         let settings = self.settings;
-        let operation = features::operation(settings);
+        let operation = operation(settings);
         let makes_itself =
             operation.is_some_and(|it| it == FileOperation::Create || it.is_of_directories());
         if self.diskless || makes_itself || settings.control.trace.read.is_some() {
@@ -347,7 +348,7 @@ impl Clone<'_> {
         files: &dyn Files,
         diagnostics: &mut Complaints<'_>,
     ) {
-        let opens = !self.diskless && features::operation(self.settings).is_none();
+        let opens = !self.diskless && operation(self.settings).is_none();
         for target in targets.iter().filter(|_| opens) {
             let path = target.place.path();
             let end = target.offset.get() + target.length.map_or(0, Bytes::get);

@@ -12,9 +12,10 @@ use fathom_workload::{
     TrimmedData, Verify, VerifyPhase, VerifyRepeats, VerifyTrims, VerifyTrust,
 };
 
+use super::blocks::block_range;
 use super::context::Files;
-use super::features;
-use super::job;
+use super::engine::{backend, is_of_names};
+use super::errno::EILSEQ;
 use super::settings::{Amount, Settings};
 
 /// Bytes of fio's own block header, which must fit behind `verify_offset`.
@@ -63,7 +64,7 @@ pub fn build(
         };
         return Ok((given.only && writes).then(|| Box::new(dry_run)));
     };
-    if features::is_of_names(settings) || reads_alone_of_a_mix(settings) {
+    if is_of_names(settings) || reads_alone_of_a_mix(settings) {
         // Names hold no data, and fio's engines have no word of what their checks find; nor does it check what a mix reads.
         return Ok(None);
     }
@@ -121,9 +122,6 @@ pub fn build(
     Ok(Some(Box::new(verify)))
 }
 
-/// The number of wrong data among errors.
-pub const EILSEQ: i32 = 84;
-
 /// Whether a mix has reads alone (`rwmixread=100`).
 fn reads_alone_of_a_mix(settings: &Settings) -> bool {
     let [reads, writes, _] = settings.pattern.directions;
@@ -170,14 +168,14 @@ fn is_of_unknown_pass(settings: &Settings) -> bool {
 }
 
 fn is_asynchronous(settings: &Settings) -> bool {
-    job::backend(settings) != Backend::Sync
+    backend(settings) != Backend::Sync
 }
 
 fn sequence_is_sure(settings: &Settings) -> bool {
     let replays = settings.control.trace.read.is_some();
     let anywhere = settings.independent || replays;
     let uncertain = anywhere && is_asynchronous(settings) && (replays || settings.depth > 1);
-    let (least, most) = job::block_range(settings)[Direction::Write as usize];
+    let (least, most) = block_range(settings)[Direction::Write as usize];
     let replayed = settings.verify.experimental && may_overlap(settings);
     !(settings.verify.only || uncertain || replayed || least != most || settings.time_based)
 }
@@ -214,7 +212,7 @@ pub fn trims_blocks(settings: &Settings) -> bool {
 fn compares(settings: &Settings) -> bool {
     let [reads, writes, _] = settings.pattern.directions;
     let given = &settings.verify;
-    let has_data = job::backend(settings) != Backend::Null && !features::is_of_names(settings);
+    let has_data = backend(settings) != Backend::Null && !is_of_names(settings);
     let checks = if writes { given.do_verify } else { reads };
     has_data && checks && !settings.control.create_only
 }
@@ -242,7 +240,7 @@ pub fn problems(settings: &Settings, readonly: bool) -> Vec<(&'static str, Strin
         let message = format!("`verify={}` has no pattern to compare with", kind.name());
         found.push(("verify", message, "add verify_pattern="));
     }
-    let (least, _) = job::block_range(settings)[Direction::Write as usize];
+    let (least, _) = block_range(settings)[Direction::Write as usize];
     let asked = if given.interval > 0 {
         given.interval
     } else {

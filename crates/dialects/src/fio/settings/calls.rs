@@ -4,7 +4,7 @@ use fathom_workload::{Advice, Backend, Calls, FileOperation, Lifetime, PROCESSOR
 
 use super::reader::{Counts, ValueReader};
 use super::{Settings, set, set_some};
-use crate::fio::job;
+use crate::fio::engine::backend;
 
 /// fio's `fadvise_hint` and the engines' own options of this kind, with its defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Settings {
 
 /// The option that the job's engine has not, if there is one, and what to do: fio's own rule.
 pub fn problem(settings: &Settings) -> Option<(&'static str, String, &'static str)> {
-    let has = match job::backend(settings) {
+    let has = match backend(settings) {
         Backend::Libaio => true,
         Backend::Sync | Backend::IoUring => ["pvsync2", "io_uring"].contains(&&*settings.engine),
         Backend::Mmap | Backend::Nbd | Backend::Null => false,
@@ -129,7 +129,7 @@ pub fn calls(settings: &Settings) -> Calls {
         submitter,
         lifetime,
     } = settings.calls;
-    let backend = job::backend(settings);
+    let backend = backend(settings);
     let cached = !settings.direct && backend.opens_files();
     let is_ring = backend == Backend::IoUring;
     let has_flags = is_ring || backend == Backend::Sync;

@@ -7,13 +7,13 @@ use fathom_workload::{
     SteadyState, ThinkCounts, ThinkTime,
 };
 
+use super::super::directions::{goes, kept};
 use super::apply::set_some;
 use super::reader::{Counts, ValueReader};
 use super::{
     Settings,
     apply::{set, set_parts},
 };
-use crate::fio::job;
 use crate::fio::values::BareTime;
 
 /// fio's options of this kind, with its defaults.
@@ -488,9 +488,9 @@ fn is_within_the_call(job: &Job) -> bool {
 
 /// Rates by direction, for a job that goes more than one way.
 fn rates(settings: &Settings) -> Option<DirectionRates> {
-    let used = job::goes(settings);
-    let by_ios = job::kept(settings, settings.rate_iops);
-    let by_bytes = job::kept(settings, settings.rate);
+    let used = goes(settings);
+    let by_ios = kept(settings, settings.rate_iops);
+    let by_bytes = kept(settings, settings.rate);
     let is_mixed = used.iter().filter(|used| **used).count() > 1;
     let rate = |way: usize| match (used[way], by_ios[way], by_bytes[way]) {
         (false, ..) | (true, 0, 0) => None,

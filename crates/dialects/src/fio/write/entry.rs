@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::priorities::{self, ByPriority};
 use super::{FioRun, wire_histogram};
+use crate::fio::errno::EILSEQ;
 use crate::fio::input::{FioInput, FioJobMeta};
-use crate::fio::verify::EILSEQ;
 
 /// Linux's number for an input/output error, for transfers that came up short.
 const EIO: i32 = 5;
