@@ -246,12 +246,14 @@ fn targets_that_threads_share_have_rows_of_their_own() {
         let expected = [(0, names[0]), (0, names[1]), (1, names[0]), (1, names[1])];
         let who: Vec<(u32, &str)> = found.iter().map(|row| (row.0, row.1.as_str())).collect();
         assert_eq!(who, expected);
-        // Each thread draws both targets alike.
+        // Each thread draws both targets alike: five standard deviations, and what is outstanding in the end. How many I/Os
+        // there are in a run is for a busy disk to say.
         for thread in found.chunks(2) {
-            let all: u64 = thread.iter().map(|row| row.2).sum();
+            let all = thread.iter().map(|row| row.2).sum::<u64>() as f64;
+            let spread = 5.0 * all.sqrt() / 2.0 + 8.0;
             for (_, target, ios) in thread {
-                near(*ios as f64, all as f64 / 2.0, 0.25);
-                assert!(*ios > 100, "{target}");
+                let off = (*ios as f64 - all / 2.0).abs();
+                assert!(*ios > 0 && off < spread, "{target}: {ios} of {all}");
             }
         }
     }
