@@ -125,12 +125,14 @@ type OfJob = fn(&JobRecord) -> &Option<DirectionRecord>;
 fn stage_lines(stage: &StageRecord) -> Vec<Line<'_>> {
     let mut lines: Vec<Line> = Vec::new();
     let total = &stage.total;
-    let directions: [(&str, _, OfJob); 3] = [
+    let directions: [(&str, _, OfJob); 4] = [
         ("read", &total.read, |job| &job.read),
         ("write", &total.write, |job| &job.write),
         ("trim", &total.trim, |job| &job.trim),
+        ("sync", &total.sync, |job| &job.sync),
     ];
-    let used = directions
+    // What all directions come to has no syncs.
+    let used = directions[..3]
         .iter()
         .filter(|(_, figures, _)| figures.as_ref().is_some_and(|f| f.ios > 0))
         .count();

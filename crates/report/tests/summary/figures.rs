@@ -6,7 +6,7 @@ use fathom_record::{
     Check, CpuRecord, DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, RunKind,
     Verdict,
 };
-use fathom_report::{Summary, Width, stored_summary, summary};
+use fathom_report::{Summary, Width, html_page, stored_summary, summary};
 
 use crate::records::{check, direction, fits, job, latency, record, stage};
 
@@ -139,6 +139,23 @@ fn jobs_of_a_part_of_a_stage_are_told_with_their_own_rate() {
     assert!(text.contains(told), "{text}");
     assert!(!text.contains("writes of"), "{text}");
     assert!(!with(29_000_000_000).contains("took"));
+}
+
+/// What a commit waits for. All together are reads and writes alone.
+#[test]
+fn syncs_have_a_line_of_their_own() {
+    let (write, sync) = (direction(200.0, 2.0, &[]), direction(150.0, 5.0, &[]));
+    let mut log = job("log", &write, None);
+    log.sync = Some(sync.clone());
+    let mut stage = stage("s", vec![log], &write);
+    stage.total.sync = Some(sync);
+    let record = record(RunKind::Run, vec![stage], vec![]);
+    let text = fits(&record, Summary::Short, 80);
+    let line = text.lines().find(|line| line.starts_with("log sync"));
+    let words: Vec<_> = line.unwrap_or_default().split_whitespace().collect();
+    assert_eq!(words.get(2..5), Some(&["150", "5ms", "-"][..]), "{text}");
+    assert!(!text.contains("together"), "{text}");
+    assert!(html_page(&record, None).contains("log sync"));
 }
 
 #[test]
