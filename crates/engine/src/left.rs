@@ -48,8 +48,8 @@ fn told(left: &[(&str, u64)]) -> Option<String> {
         format!("{} and {last} stay", names.join(", "))
     };
     Some(format!(
-        "nothing was measured, but {stay}: {written} were written there before the run, which the next run uses as they are; \
-         remove what none needs"
+        "nothing was measured, but {stay}: {written} were written there before the run, which the next one need not write again; \
+         remove what none will use"
     ))
 }
 
