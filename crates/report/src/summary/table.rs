@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_record::{
     DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, Record,
-    StageRecord, merged_latency,
+    StageRecord, merged_latency, merged_response,
 };
 use fathom_stats::confidence_95;
 use fathom_units::{Nanos, group_digits, per_second};
@@ -33,6 +33,12 @@ impl Row {
     pub(crate) fn latency(&self) -> LatencyRecord {
         let repeats: Vec<&DirectionRecord> = self.repeats.iter().collect();
         merged_latency(&repeats).unwrap_or_else(|| self.repeats[0].latency_ns.clone())
+    }
+
+    /// Response time from intended start over all repeats, where there is one.
+    pub(crate) fn response(&self) -> Option<LatencyRecord> {
+        let repeats = self.repeats.iter().filter(|repeat| repeat.ios > 0);
+        merged_response(&repeats.collect::<Vec<_>>())
     }
 
     /// Its name below a line that says its stage.
