@@ -6,7 +6,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use fathom_engine::{Gate, RunOptions, StopFlag, Upcoming, preflight, run_gated};
+use fathom_engine::{Gate, Plan, RunOptions, StopFlag, Upcoming, preflight, run_planned};
 use fathom_peers::Enough;
 use fathom_rawio::{allowed_processors, online_processors};
 use fathom_runs::RunWriter;
@@ -47,16 +47,16 @@ pub struct Host<'a> {
 impl Host<'_> {
     /// Does all of it. Nothing is written before all hosts are ready.
     pub fn run(&self) {
-        let input = match self.prepare() {
-            Ok((input, ready)) => {
+        let (input, plan) = match self.prepare() {
+            Ok((input, plan, ready)) => {
                 self.say(Message::Ready(Box::new(ready)));
-                input
+                (input, plan)
             }
             Err(failure) => return self.say(Message::Refused(self.refused(failure))),
         };
         if let Ok(Message::Go) = self.told.recv() {
             self.console.tell_from_now_on();
-            self.say(Message::Ended(Box::new(self.measure(&input))));
+            self.say(Message::Ended(Box::new(self.measure(&input, &plan))));
         }
     }
 
@@ -65,8 +65,16 @@ impl Host<'_> {
         let _ = self.tell.send(message);
     }
 
-    /// The workload as it is run here, and what the others are told of it.
-    fn prepare(&self) -> Result<(Input, Ready), Failure> {
+    /// How the run is guarded and who it is among others.
+    fn options(&self) -> RunOptions {
+        RunOptions {
+            host: self.number,
+            ..self.args.safety.options()
+        }
+    }
+
+    /// The workload as it is run here, what was found of its files, and what the others are told of it.
+    fn prepare(&self) -> Result<(Input, Plan, Ready), Failure> {
         let Self { args, console, .. } = *self;
         // Paths may be others on each host, and nothing else.
         let words = Words {
@@ -82,7 +90,7 @@ impl Host<'_> {
             .with_sweep(&args.sweep.sweeps)?;
         // An empty folder is all that is made before the others are heard.
         input.make_folders()?;
-        let plan = preflight(&input.workload, &args.safety.options())
+        let plan = preflight(&input.workload, &self.options())
             .map_err(|error| input.engine_failure(&error))?;
         input.tell_unused_names(&args.safety.destroy_data, console);
         let mut told = console.take_kept();
@@ -90,14 +98,14 @@ impl Host<'_> {
         let ready = Ready {
             host: self.name.to_owned(),
             workload: compared,
-            stages: plan.stages.into_iter().map(|stage| stage.name).collect(),
+            stages: plan.stages.iter().map(|stage| stage.name.clone()).collect(),
             told,
             labels: share
                 .as_ref()
                 .map_or_else(Vec::new, |share| share.own.clone()),
             labels_all: share.map_or_else(Vec::new, |share| share.all),
         };
-        Ok((input, ready))
+        Ok((input, plan, ready))
     }
 
     fn refused(&self, failure: Failure) -> Refused {
@@ -109,7 +117,7 @@ impl Host<'_> {
     }
 
     /// Lays out, measures and stores.
-    fn measure(&self, input: &Input) -> Ended {
+    fn measure(&self, input: &Input, plan: &Plan) -> Ended {
         let nothing = |failure| Ended {
             record: None,
             stored: None,
@@ -127,12 +135,9 @@ impl Host<'_> {
         let keep = args.output.keep();
         let ran = watch(&mut start, input, keep, &mut screen, console, |sink| {
             let mut sinks = Fan(vec![sink, &mut enough]);
-            let options = RunOptions {
-                host: self.number,
-                ..args.safety.options()
-            };
-            let gate = Meeting(self);
-            run_gated(&input.workload, &options, self.stop, &mut sinks, &gate)
+            let planned = (&self.options(), plan);
+            let gate: &dyn Gate = &Meeting(self);
+            run_planned(&input.workload, planned, Some(gate), self.stop, &mut sinks)
         });
         screen.close();
         let (ran, writer) = match ran {

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use fathom_rawio::Clock;
 use fathom_session::Console;
 use fathom_units::Nanos;
 use serde_json::Value;
@@ -25,6 +26,9 @@ use crate::mount;
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// How often is looked whether a device that was detached is still open.
 const SOON: Duration = Duration::from_millis(10);
+/// How soon after the first signal another one is that one told again: `timeout` sends one to its command and another to the group
+/// that it is of.
+const TOLD_AGAIN: Nanos = Nanos::from_millis(100);
 
 /// Why files cannot become block devices.
 #[derive(Debug, thiserror::Error)]
@@ -104,6 +108,7 @@ pub(crate) fn keep(
             signals,
             length.map(|length| Duration::from_nanos(length.get())),
         );
+        let first = Clock::now();
         let mounted = |used: Vec<String>| {
             let used = used.join(", ");
             console.tell(&format!(
@@ -117,9 +122,9 @@ pub(crate) fn keep(
                  end, or interrupt again to end without"
             ));
         };
-        if wait_while((signals, LOOK_AGAIN), || loops.mounted(), mounted) {
+        if wait_while((signals, first), LOOK_AGAIN, || loops.mounted(), mounted) {
             loops.detach();
-            wait_while((signals, SOON), || loops.attached(), open);
+            wait_while((signals, first), SOON, || loops.attached(), open);
         }
     }
     // While the server still serves: detaching may write.
@@ -129,9 +134,11 @@ pub(crate) fn keep(
     kept
 }
 
-/// Waits while some devices are in use, and tells of them if that takes longer than a moment; `false`: until a signal came.
+/// Waits while some devices are in use, and tells of them if that takes longer than a moment; `false`: until a signal came, after
+/// the one at `first`.
 fn wait_while(
-    (signals, every): (&UnixStream, Duration),
+    (signals, first): (&UnixStream, Nanos),
+    every: Duration,
     in_use: impl Fn() -> Vec<String>,
     tell: impl Fn(Vec<String>),
 ) -> bool {
@@ -147,9 +154,12 @@ fn wait_while(
             told = true;
         }
         if wait(signals, Some(every)) {
-            return false;
+            if Clock::now().saturating_sub(first) >= TOLD_AGAIN {
+                return false;
+            }
+        } else {
+            waited += every;
         }
-        waited += every;
     }
 }
 
@@ -319,6 +329,24 @@ mod tests {
             assert_eq!(fs::read_to_string(&setting).unwrap(), after);
         }
         assert!(pass_flushes_on(Path::new("/sys/block/none")).is_err());
+    }
+
+    #[test]
+    fn an_interrupt_that_is_told_again_ends_no_wait() {
+        let is_waited_for = |first: Nanos| {
+            let (signals, mut bell) = UnixStream::pair().unwrap();
+            bell.write_all(&[1]).unwrap();
+            let looks = std::cell::Cell::new(0);
+            let in_use = || {
+                looks.set(looks.get() + 1);
+                let used = (looks.get() < 3).then(|| "/mnt/data".to_owned());
+                used.into_iter().collect()
+            };
+            wait_while((&signals, first), SOON, in_use, |_| ())
+        };
+        let now = Clock::now();
+        assert!(is_waited_for(now + Nanos::from_secs(3600)));
+        assert!(!is_waited_for(now.saturating_sub(TOLD_AGAIN)));
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod holes;
 mod interval;
 mod io_log;
 mod layout;
+mod left;
 mod marker;
 mod merged;
 mod numa;

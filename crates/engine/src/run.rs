@@ -24,7 +24,7 @@ use crate::targets::Kind;
 use crate::tolerance::Tolerance;
 use crate::undo::Undo;
 use crate::validation::KeyMaps;
-use crate::{EngineError, RunOptions, StopFlag, growth, marker, merged, trace};
+use crate::{EngineError, RunOptions, StopFlag, growth, left, marker, merged, trace};
 
 /// How soon a request to stop is seen during a pause.
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
@@ -182,7 +182,11 @@ fn run_plan(
         })
         .collect();
     let standing = Standing::now(workload, &plan.targets);
-    run_stages(workload, options, &ready, stop, sink, &mut outcome)?;
+    let ran = run_stages(workload, options, &ready, stop, sink, &mut outcome);
+    if ran.is_err() {
+        tell_left(&ready, sink, &mut outcome);
+    }
+    ran?;
     for (index, object) in plan.targets.objects.iter().enumerate() {
         if object.written {
             outcome.facts.targets[index].reducing = store.reducing_under(index);
@@ -194,7 +198,18 @@ fn run_plan(
     }
     unlink(workload, plan);
     outcome.interrupted = stop.is_requested();
+    if outcome.interrupted {
+        tell_left(&ready, sink, &mut outcome);
+    }
     Ok(outcome)
+}
+
+/// Tells of the files that were written for a run which measured nothing.
+fn tell_left(ready: &Ready<'_>, sink: &mut dyn EventSink, outcome: &mut RunOutcome) {
+    if let Some(note) = left::note(ready.plan, ready.store, &outcome.results) {
+        sink.event(&Event::Note { text: &note });
+        outcome.notes.push(note);
+    }
 }
 
 /// What stands ready for the first I/O.
@@ -320,6 +335,7 @@ fn run_stages(
             writes_to_devices: writes_go_to_devices(workload, planned.stage, &plan.targets),
             gate: ready.gate.map(|gate| (gate, plan.stages.len())),
         };
+        let failed_before = tolerance.counted();
         let fits = trace::check_recorded(workload, planned.stage);
         let output = match fits.and_then(|()| run.run(sink)) {
             // What earlier stages measured is not lost.
@@ -335,6 +351,7 @@ fn run_stages(
         ready.keep();
         let ends_run = output.ends_run;
         let failed = take_output(stage, index, output, outcome, sink);
+        forget_failed(stage, (&tolerance, failed_before), outcome, sink);
         tell_checks(&key_maps, sink);
         if failed || ends_run {
             return Ok(());
@@ -400,6 +417,30 @@ fn take_output(
         outcome.results.push(output.result);
     }
     failed
+}
+
+/// I/Os that failed in a stage that the record leaves out are told by themselves, and counted no more.
+fn forget_failed(
+    stage: &Stage,
+    (tolerance, before): (&Tolerance, u64),
+    outcome: &mut RunOutcome,
+    sink: &mut dyn EventSink,
+) {
+    if !stage.discard {
+        return;
+    }
+    let count = tolerance.forget_beyond(before);
+    if count == 0 {
+        return;
+    }
+    sink.event(&Event::MoreFailed { count: before });
+    let ios = if count == 1 { "I/O" } else { "I/Os" };
+    let (name, count) = (&stage.name, group_digits(count));
+    let note = format!(
+        "{count} {ios} failed in stage `{name}`, of which nothing else is told: what it was to prepare may not be there"
+    );
+    sink.event(&Event::Note { text: &note });
+    outcome.notes.push(note);
 }
 
 fn pause(time: Nanos, stop: &StopFlag) {

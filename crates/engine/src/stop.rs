@@ -1,7 +1,8 @@
 //! The one flag that ends a run early, and what a second signal still cleans up.
 //!
 //! The first SIGINT or SIGTERM stops issuing, drains and summarises; the second removes the temporary files that have a
-//! name and leaves at once. A terminal that is closed (SIGHUP) is a first one however often it is told.
+//! name and leaves at once. A terminal that is closed (SIGHUP) is a first one however often it is told, and what a program
+//! sends twice at once is one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,18 +12,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fathom_rawio::{Clock, FILE_SIZE_SIGNAL, is_ignored};
 use fathom_units::Nanos;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
-use signal_hook::iterator::Signals;
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 
 /// Exit code of a program that a user's interrupt ended: 128 + SIGINT.
 const EXIT_INTERRUPTED: i32 = 130;
 
-/// How soon after a SIGTERM another one is the same one told again: `timeout` sends one to its command and another to the
-/// group that it is of, so that a run which it ends at its time would lose its record now and then.
+/// How soon after a signal that a program sent the same one is that one told again: `timeout` sends one to its command and
+/// another to the group that it is of, and what starts programs may pass on what the group had already, so that a run which they
+/// end would lose its record now and then.
 const TOLD_AGAIN: Nanos = Nanos::from_millis(100);
 
-/// Whether `signal`, which came at `now`, is the `last` one told again. Somebody who presses Ctrl-C twice means it.
-fn is_told_again(last: Option<(i32, Nanos)>, signal: i32, now: Nanos) -> bool {
-    let same = last.filter(|(last, _)| signal == SIGTERM && *last == signal);
+/// Who sent a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sender {
+    /// The kernel, as it does when keys are pressed on a terminal.
+    Kernel,
+    Program,
+}
+
+impl Sender {
+    /// By the `si_code` of a signal: what programs send has none above zero (sigaction(2)).
+    fn of(code: i32) -> Self {
+        if code > 0 {
+            Self::Kernel
+        } else {
+            Self::Program
+        }
+    }
+}
+
+/// Whether `signal`, which came at `now`, is the `first` one told again. Somebody who presses Ctrl-C twice means it.
+fn is_told_again(first: Option<(i32, Nanos)>, (signal, sender): (i32, Sender), now: Nanos) -> bool {
+    let same = first.filter(|(first, _)| sender == Sender::Program && *first == signal);
     same.is_some_and(|(_, at)| now.saturating_sub(at) < TOLD_AGAIN)
 }
 
@@ -65,8 +87,8 @@ impl StopFlag {
 
     /// Raises the flag at the first SIGINT or SIGTERM; at the second removes the run's temporary files and ends the
     /// process with exit code 130. SIGHUP raises it too, but where it is ignored, as `nohup` does, and never ends the process:
-    /// shell and kernel may both send one as a terminal is closed. Nor does a SIGTERM at once after another, since `timeout` sends
-    /// two. SIGUSR1 asks for a snapshot of what was measured so far, as fio has it. A write beyond the limit
+    /// shell and kernel may both send one as a terminal is closed. Nor does one that a program sends at once after the same one, since
+    /// `timeout` sends two. SIGUSR1 asks for a snapshot of what was measured so far, as fio has it. A write beyond the limit
     /// of a file's size (`ulimit -f`) is an error like others, and does not end the process.
     ///
     /// # Errors
@@ -74,12 +96,13 @@ impl StopFlag {
     pub fn install_signal_handlers(&self) -> std::io::Result<()> {
         let closed = (!is_ignored(SIGHUP)).then_some(SIGHUP);
         let others = [SIGINT, SIGTERM, SIGUSR1, FILE_SIZE_SIGNAL];
-        let mut signals = Signals::new(closed.into_iter().chain(others))?;
+        let mut signals = SignalsInfo::<WithRawSiginfo>::new(closed.into_iter().chain(others))?;
         let flag = self.clone();
         let thread = std::thread::Builder::new().name("signals".to_owned());
         thread.spawn(move || {
-            let mut last = None;
-            for signal in signals.forever() {
+            let mut first = None;
+            for told in signals.forever() {
+                let signal = told.si_signo;
                 let shared = &flag.shared;
                 match signal {
                     SIGUSR1 => {
@@ -96,8 +119,8 @@ impl StopFlag {
                         .compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
                 let was_requested = flag.shared.requested.swap(true, Ordering::Relaxed);
                 let now = Clock::now();
-                let is_same = is_told_again(last, signal, now);
-                last = Some((signal, now));
+                let is_same = is_told_again(first, (signal, Sender::of(told.si_code)), now);
+                first.get_or_insert((signal, now));
                 if was_requested && signal != SIGHUP && !is_same {
                     flag.remove_temporary();
                     signal_hook::low_level::exit(EXIT_INTERRUPTED);
@@ -201,19 +224,24 @@ mod tests {
 
     #[test]
     fn a_second_signal_is_meant_where_it_is_not_the_first_told_again() {
-        let check = |last: Option<i32>, signal, ms, expected| {
+        // What `kill`, `tgkill` and keys of a terminal give.
+        let [kill, tgkill, key] = [0, -6, 128];
+        let check = |first: Option<i32>, (signal, code), ms, expected| {
             let at = Nanos::from_secs(7);
             let now = at + Nanos::from_millis(ms);
-            let told = is_told_again(last.map(|last| (last, at)), signal, now);
-            assert_eq!(told, expected, "{last:?} {signal} {ms}");
+            let first = first.map(|first| (first, at));
+            let told = is_told_again(first, (signal, Sender::of(code)), now);
+            assert_eq!(told, expected, "{first:?} {signal} {code} {ms}");
         };
-        check(None, SIGTERM, 0, false);
-        check(Some(SIGTERM), SIGTERM, 0, true);
-        check(Some(SIGTERM), SIGTERM, 99, true);
-        check(Some(SIGTERM), SIGTERM, 100, false);
-        check(Some(SIGINT), SIGTERM, 0, false);
-        check(Some(SIGTERM), SIGINT, 0, false);
-        check(Some(SIGINT), SIGINT, 0, false);
+        for signal in [SIGTERM, SIGINT] {
+            check(None, (signal, kill), 0, false);
+            check(Some(signal), (signal, kill), 0, true);
+            check(Some(signal), (signal, tgkill), 99, true);
+            check(Some(signal), (signal, kill), 100, false);
+            check(Some(signal), (signal, key), 0, false);
+        }
+        check(Some(SIGINT), (SIGTERM, kill), 0, false);
+        check(Some(SIGTERM), (SIGINT, kill), 0, false);
     }
 
     #[test]

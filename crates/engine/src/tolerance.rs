@@ -81,6 +81,19 @@ impl Tolerance {
         (self.told.swap(counted, Ordering::Relaxed) < counted).then_some(counted)
     }
 
+    /// All that were counted so far.
+    pub(crate) fn counted(&self) -> u64 {
+        self.counted.load(Ordering::Relaxed)
+    }
+
+    /// Counts no more than `before` any longer, and says how many are forgotten so: those of a stage of which the record tells
+    /// nothing.
+    pub(crate) fn forget_beyond(&self, before: u64) -> u64 {
+        let counted = self.counted.swap(before, Ordering::Relaxed);
+        self.told.store(before, Ordering::Relaxed);
+        counted.saturating_sub(before)
+    }
+
     /// Whether a worker whose I/O failed ends by itself, and not the run with it.
     pub(crate) fn workers_fail_alone(&self) -> bool {
         self.policy == ErrorPolicy::EndWorker
@@ -112,6 +125,17 @@ mod tests {
         tolerance.survives_another();
         assert_eq!(tolerance.take_more_failed(), Some(3));
         assert_eq!(tolerance.take_more_failed(), None);
+        // A stage of which nothing is told.
+        let before = tolerance.counted();
+        tolerance.count();
+        assert_eq!(tolerance.take_more_failed(), Some(4));
+        assert_eq!(
+            (tolerance.forget_beyond(before), tolerance.counted()),
+            (1, 3)
+        );
+        assert_eq!(tolerance.take_more_failed(), None);
+        tolerance.count();
+        assert_eq!(tolerance.take_more_failed(), Some(4));
     }
 
     #[test]

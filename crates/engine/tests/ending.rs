@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{for_time, job, stage, workload};
+use common::{Told, for_time, job, stage, workload};
 use fathom_engine::{EngineError, ErrorPolicy, ExitClass, RunOptions, StopFlag, run};
 use fathom_record::{EndReason, Event, EventSink};
 use fathom_units::{Bytes, Nanos};
@@ -168,6 +168,35 @@ fn what_a_job_did_that_ended_early_belongs_to_the_second_in_which_it_was_done() 
 }
 
 #[test]
+fn what_failed_in_a_stage_without_a_record_is_told_by_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    std::fs::write(&path, vec![7; 2 << 20]).unwrap();
+    // The first stage reads past the end of a file that was cut meanwhile, the second does not.
+    let mut planned = workload(vec![job(&path, Bytes::mib(2))]);
+    planned.stages[0].name = "prepare".to_owned();
+    planned.stages[0].jobs[0].limits.start_delay = Nanos::from_millis(100);
+    planned.stages[0].discard = true;
+    let second = stage("measure", vec![job(&path, Bytes::mib(1))]);
+    planned.stages.push(second);
+    let options = RunOptions {
+        on_error: ErrorPolicy::Continue,
+        ..RunOptions::default()
+    };
+    let mut told = CutterTold(Cutter(path), Told::default());
+    let outcome = run(&planned, &options, &StopFlag::new(), &mut told).unwrap();
+    assert_eq!(outcome.results.len(), 1);
+    assert_eq!(told.1.failed, 0, "as many as the record has");
+    let note = "256 I/Os failed in stage `prepare`, ";
+    assert!(
+        told.1.notes.iter().any(|text| text.starts_with(note)),
+        "{:?}",
+        told.1.notes
+    );
+    assert_eq!(outcome.notes, told.1.notes);
+}
+
+#[test]
 fn a_failed_io_ends_the_run_or_is_counted() {
     // Past the end of a file that was cut behind our back: reads give nothing, which is an error.
     let directory = tempfile::tempdir().unwrap();
@@ -208,6 +237,16 @@ fn a_failed_io_ends_the_run_or_is_counted() {
 
 /// Cuts a file in half when the stage begins.
 struct Cutter(std::path::PathBuf);
+
+/// The same, and what was told.
+struct CutterTold(Cutter, Told);
+
+impl EventSink for CutterTold {
+    fn event(&mut self, event: &Event<'_>) {
+        self.0.event(event);
+        self.1.event(event);
+    }
+}
 
 impl EventSink for Cutter {
     fn event(&mut self, event: &Event<'_>) {

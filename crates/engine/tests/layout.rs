@@ -7,7 +7,8 @@ use std::path::Path;
 
 use common::{Told, job, run_jobs, stage, workload};
 use fathom_engine::{ExitClass, RunOptions, StopFlag, run};
-use fathom_units::Bytes;
+use fathom_record::{Event, EventSink};
+use fathom_units::{Bytes, Nanos};
 use fathom_workload::{ExistingFiles, Job, Mix, Place};
 
 fn names_in(directory: &Path) -> Vec<String> {
@@ -34,6 +35,49 @@ fn a_missing_file_is_written_in_full() {
         told.layout.last().map(|last| (last.1, last.2)),
         Some((size, size))
     );
+}
+
+/// Stops the run as its first stage begins, which then measures nothing.
+struct StopAtStage(StopFlag);
+
+impl EventSink for StopAtStage {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::StageStarted { .. } = event {
+            self.0.request();
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_written_for_nothing_is_told_of() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let mut slow = job(&path, Bytes::mib(2));
+    slow.limits.start_delay = Nanos::from_secs(3600);
+    let stopped = |job: Job| {
+        let stop = StopFlag::new();
+        let mut sink = StopAtStage(stop.clone());
+        let planned = workload(vec![job]);
+        run(&planned, &RunOptions::default(), &stop, &mut sink).unwrap()
+    };
+    let outcome = stopped(slow.clone());
+    assert!(outcome.interrupted && path.exists());
+    let told = format!(
+        "nothing was measured, but `{}` stays: 2 MiB",
+        path.display()
+    );
+    let notes = &outcome.notes;
+    assert!(
+        notes.iter().any(|note| note.starts_with(&told)),
+        "{notes:?}"
+    );
+    // What was there before is nobody's news, nor is what goes with the run.
+    assert_eq!(stopped(slow.clone()).notes, [""; 0]);
+    std::fs::remove_file(&path).unwrap();
+    slow.unlink = true;
+    assert_eq!(stopped(slow.clone()).notes, [""; 0]);
+    slow.targets[0].place = Place::FreshFileIn(directory.path().display().to_string());
+    assert_eq!(stopped(slow).notes, [""; 0]);
 }
 
 #[test]

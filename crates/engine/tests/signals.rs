@@ -75,8 +75,8 @@ impl Running {
     }
 
     #[track_caller]
-    fn interrupt(&self) {
-        common::command(&format!("kill -INT {}", self.child.id()));
+    fn send(&self, signal: &str) {
+        common::command(&format!("kill -{signal} {}", self.child.id()));
     }
 }
 
@@ -100,11 +100,12 @@ fn the_first_signal_ends_the_run_and_the_second_the_process() {
     }
     let directory = tempfile::tempdir().unwrap();
     let mut running = Running::start(directory.path());
-    running.interrupt();
+    running.send("INT");
     let said = running.wait_for("interrupted");
     assert!(said.contains("interrupted true with 1 stages"), "{said}");
     assert_eq!(files_in(directory.path()), 0);
-    running.interrupt();
+    // The same one at once would be the first told again.
+    running.send("TERM");
     assert_eq!(running.child.wait().unwrap().code(), Some(130));
 }
 

@@ -83,7 +83,7 @@ pub enum Event<'a> {
         index: usize,
         /// Whether it is measured.
         phase: Phase,
-        /// What happened in it; a real run tells response times too.
+        /// What happened in it, with response times where there are rates.
         interval: &'a IntervalStats,
     },
     /// What a worker did in a measured second that was told without it: it was late to tell, on busy processors.
@@ -103,7 +103,8 @@ pub enum Event<'a> {
     /// More I/Os have failed, syncs, or operations on file sets, or have read wrong data; told soon after, however many did at
     /// once.
     MoreFailed {
-        /// All of the run so far: as many as the records of its stages come to in the end, those that a job ignores too.
+        /// All of the run so far: as many as the records of its stages come to in the end, those that a job ignores too. Those
+        /// of a stage that is not recorded are in it as long as that goes.
         count: u64,
     },
     /// A worker tells of its I/O, as its job asks for.

@@ -37,7 +37,9 @@ pub use measure::{
     HalfSecond, IntervalStats, IoErrors, OpStats, OtherIo, OutsideCalls, SetStats, StageResult,
     SteadyOutcome, Usage, WorkerStats, batch_level, depth_level, repeat_name,
 };
-pub use merge::{HostClock, HostPart, MergeError, MissingHost, host_of, merge, merged_latency};
+pub use merge::{
+    HostClock, HostPart, MergeError, MissingHost, host_of, merge, merged_latency, merged_response,
+};
 pub use rate_windows::{RateWindows, WindowCounts, Windows};
 pub use rates::{resolved_stage, resolved_workload, stage_rate};
 pub use repeats::{PlannedStage, planned_stages};

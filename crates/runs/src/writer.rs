@@ -262,6 +262,8 @@ impl EventSink for RunWriter {
                 name,
                 expected,
             } => {
+                // What the stage itself adds is told from there.
+                self.failed_line();
                 self.stage_begins = self.log_ends;
                 self.stage_line(*index, name);
                 let expected = expected.map(Nanos::get);

@@ -3,6 +3,7 @@
 //! Invariant: memory is bounded. Past [`MOST`] intervals, neighbours are merged and intervals become twice as long.
 
 use fathom_record::{Event, EventSink, IntervalStats, OpStats, Phase, SetStats};
+use fathom_stats::Histogram;
 use fathom_units::Nanos;
 use fathom_workload::{Direction, SetOperation};
 
@@ -116,14 +117,34 @@ impl Intervals {
         }
     }
 
+    /// Counts how long after its intended start an I/O completed, after [`Intervals::record`] took it.
+    pub fn record_response(&mut self, direction: Direction, time: Nanos) {
+        if let Some(stats) = &mut self.present[direction as usize] {
+            stats
+                .response
+                .get_or_insert_with(Histogram::new)
+                .record(time.get());
+        }
+    }
+
     /// Counts what was done to a file set by `now`, from the start of the stage.
     pub fn record_act(&mut self, now: Nanos, done: Done, sink: &mut dyn EventSink) {
         let Some(operation) = done.operation else {
             let (direction, bytes) = done.moved.unwrap_or((Direction::Read, 0));
-            return self.record(now, direction, (bytes, done.latency), sink);
+            self.record(now, direction, (bytes, done.latency), sink);
+            if let Some(time) = done.response {
+                self.record_response(direction, time);
+            }
+            return;
         };
         self.roll(now, sink);
         add_to_set(&mut self.set, operation, done.latency);
+        if let Some((stats, time)) = self.set.of_mut(operation).zip(done.response) {
+            stats
+                .response
+                .get_or_insert_with(Histogram::new)
+                .record(time.get());
+        }
         self.count += 1;
     }
 

@@ -391,6 +391,8 @@ impl<'a> Run<'a> {
             if let Some((direction, bytes, latency)) = done {
                 let io = (bytes, latency);
                 self.intervals.record(elapsed, direction, io, self.sink);
+                // Each has arrived at the time that the trace gives it.
+                self.intervals.record_response(direction, latency);
                 self.intervals.record_job(index, direction, io);
             }
         }

@@ -97,6 +97,8 @@ pub(crate) struct Worker {
     waited: [[u128; Limit::ALL.len()]; 3],
     /// Completed I/Os of each direction that are not counted yet.
     recent: [Recent; 3],
+    /// Of an open loop: response times of those, in the order of completion, and at most that of one that is not there yet.
+    responses: [Vec<u64>; 3],
     /// How long measured I/Os were outstanding before measurement.
     before_ns: u128,
     /// End of the half second that is going on, or of a window before it.

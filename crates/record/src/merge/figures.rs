@@ -13,6 +13,13 @@ pub fn merged_latency(figures: &[&DirectionRecord]) -> Option<LatencyRecord> {
     merged(&parts.collect::<Vec<_>>())
 }
 
+/// Response time from intended start over all of `figures` that have it, in the same way. `None` where none has.
+pub fn merged_response(figures: &[&DirectionRecord]) -> Option<LatencyRecord> {
+    let parts = figures.iter();
+    let parts = parts.filter_map(|one| Some((one.response_ns.as_ref()?, one.ios)));
+    merged(&parts.collect::<Vec<_>>())
+}
+
 /// Distributions of so many durations each as one.
 fn merged(parts: &[(&LatencyRecord, u64)]) -> Option<LatencyRecord> {
     let first = parts.first()?.0.clone();

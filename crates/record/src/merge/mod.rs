@@ -18,7 +18,7 @@ mod workload;
 use crate::sweep::sweep_of_hosts;
 use crate::{PlannedStage, Record, Verdict};
 
-pub use self::figures::merged_latency;
+pub use self::figures::{merged_latency, merged_response};
 pub use self::fit::MergeError;
 
 /// A host's run.

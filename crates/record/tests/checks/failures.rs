@@ -1,5 +1,6 @@
 //! What failed, or did nothing.
 
+use super::bounds::said;
 use super::*;
 
 #[test]
@@ -13,6 +14,29 @@ fn failed_io_is_told() {
             first_offsets: vec![(0, 4096)],
         });
     });
+}
+
+/// Who has data checked is told that it was.
+#[test]
+fn data_that_was_read_back_is_told_of() {
+    let told = |kind: RunKind, verify: &str| {
+        let writes = WORKLOAD.replace(
+            "depth",
+            &format!("mix = \"write\"\nverify = {verify}\ndepth"),
+        );
+        let check = said(kind, "io-errors", |run| {
+            run.workload = native::read(&writes, "w.workload.toml")
+                .expect("a workload")
+                .0;
+        });
+        (check.passed, check.evidence)
+    };
+    let checked = "no I/O failed, and 40,000 reads found what had been written";
+    assert_eq!(told(RunKind::Run, "\"crc32c\""), (true, checked.to_owned()));
+    let plain = (true, "no I/O failed".to_owned());
+    assert_eq!(told(RunKind::Predict, "\"crc32c\""), plain);
+    let never = "{ checksum = \"crc32c\", phase = \"never\" }";
+    assert_eq!(told(RunKind::Run, never), plain);
 }
 
 #[test]

@@ -17,7 +17,7 @@ mod text;
 
 use std::fmt::Write as _;
 
-use fathom_record::{Check, Record, RunKind, Verdict};
+use fathom_record::{Check, LatencyRecord, Record, RunKind, Verdict};
 
 pub use self::list::{ListedRun, list_table};
 pub use self::live::live_section;
@@ -150,14 +150,14 @@ fn figures(record: &Record) -> String {
     ]);
     let rows: String = rows.iter().map(|line| figure_row(line, repeated)).collect();
     format!(
-        "<h2>Figures</h2>\n{}<p class=\"soft\">Latency from submission to completion; percentiles of merged \
-         histograms.</p>\n",
+        "<h2>Figures</h2>\n{}<p class=\"soft\">Latency from submission to completion; of what has a rate also \
+         response time, from its intended start. Percentiles of merged histograms.</p>\n",
         table(&headings, &rows)
     )
 }
 
+/// A line, and where it has a rate one of its response times below.
 fn figure_row(line: &Row, repeated: bool) -> String {
-    let latency = line.latency();
     let mut cells = vec![rate(line.mean_of(|repeat| repeat.iops))];
     if repeated {
         cells.push(line.second_column(true));
@@ -167,19 +167,32 @@ fn figure_row(line: &Row, repeated: bool) -> String {
     } else {
         "-".to_owned()
     });
-    cells.push(short_mean(latency.mean));
-    let percentiles = [
-        latency.p50,
-        latency.p90,
-        latency.p99,
-        latency.p99_9,
-        latency.p99_99,
-        latency.max,
-    ];
-    cells.extend(percentiles.map(short_time));
+    let rates = cells.len();
+    cells.extend(distribution(&line.latency()));
     let failed: u64 = line.repeats.iter().map(|repeat| repeat.errors).sum();
     cells.push(rate(failed as f64));
-    row(&line.name, &cells)
+    let mut html = row(&line.name, &cells);
+    if let Some(response) = line.response() {
+        let mut cells = vec![String::new(); rates];
+        cells.extend(distribution(&response));
+        cells.push(String::new());
+        html.push_str(&row(&format!("{}, from intended start", line.name), &cells));
+    }
+    html
+}
+
+/// The figures of a distribution, in the order of the table's columns.
+fn distribution(times: &LatencyRecord) -> [String; 7] {
+    let [p50, p90, p99, p99_9, p99_99, max] = [
+        times.p50,
+        times.p90,
+        times.p99,
+        times.p99_9,
+        times.p99_99,
+        times.max,
+    ]
+    .map(short_time);
+    [short_mean(times.mean), p50, p90, p99, p99_9, p99_99, max]
 }
 
 /// Workload, design and environment, folded away.

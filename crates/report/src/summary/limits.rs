@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_record::{DirectionRecord, JobRecord, LatencyRecord, Record, StageRecord};
+use fathom_record::{DirectionRecord, JobRecord, LatencyRecord, Record, RunKind, StageRecord};
 
 use super::time::{self, limit_name};
 use super::{jobs_in_words, names_of, shorter};
@@ -27,6 +27,7 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
         let lines = time::sentence(record.kind, repeats).into_iter();
         let lines = lines.chain(shorter::sentences(repeats));
         let lines = lines.chain(shortfalls(repeats)).chain(responses(repeats));
+        let lines = lines.chain(free_syncs(record.kind, repeats));
         sentences.extend(lines.map(|line| match stages.len() {
             0 | 1 => line,
             _ => format!("{name}: {line}"),
@@ -136,6 +137,22 @@ fn responses(repeats: &[&StageRecord]) -> Option<String> {
         format!("{who}: p50 {}, p99 {p99}, max {max}", short_time(first.p50))
     } else {
         format!("{who}: p99 ≤ {p99}, max {max}")
+    })
+}
+
+/// A prediction in which nothing was to be written out: its syncs say nothing of those of real storage.
+fn free_syncs(kind: RunKind, repeats: &[&StageRecord]) -> Option<String> {
+    let syncs = |job: &JobRecord| job.sync.clone().filter(|sync| sync.ios > 0);
+    let jobs = || repeats.iter().flat_map(|stage| &stage.jobs);
+    let is_free = jobs()
+        .filter_map(syncs)
+        .all(|sync| sync.latency_ns.max == 0);
+    let names = names_of(&repeats.first()?.jobs, |job| syncs(job).is_some());
+    (kind == RunKind::Predict && is_free && !names.is_empty()).then(|| {
+        format!(
+            "syncs of {} take no time in the model, since no cache there holds what was written; on real storage they take some",
+            jobs_in_words(&names)
+        )
     })
 }
 

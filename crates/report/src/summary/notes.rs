@@ -1,6 +1,6 @@
 //! Notes on a record: each once, with the stages or repeats that it is of where it is not of all.
 
-use fathom_record::{Record, StageRecord};
+use fathom_record::{Record, StageRecord, Verdict};
 
 use super::stage_in_words;
 use crate::repeats::stages_with_repeats;
@@ -25,9 +25,11 @@ pub(crate) fn notes(record: &Record) -> Vec<String> {
     });
     let mut notes: Vec<String> = told.collect();
     if record.interrupted {
-        notes.push(
-            "stopped before its end; these figures cover what was measured until then".to_owned(),
-        );
+        let told = match record.verdict {
+            Verdict::Empty => "stopped before anything was measured",
+            _ => "stopped before its end; these figures cover what was measured until then",
+        };
+        notes.push(told.to_owned());
     }
     notes
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_record::{
     DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, Record,
-    StageRecord, merged_latency,
+    StageRecord, merged_latency, merged_response,
 };
 use fathom_stats::confidence_95;
 use fathom_units::{Nanos, group_digits, per_second};
@@ -33,6 +33,12 @@ impl Row {
     pub(crate) fn latency(&self) -> LatencyRecord {
         let repeats: Vec<&DirectionRecord> = self.repeats.iter().collect();
         merged_latency(&repeats).unwrap_or_else(|| self.repeats[0].latency_ns.clone())
+    }
+
+    /// Response time from intended start over all repeats, where there is one.
+    pub(crate) fn response(&self) -> Option<LatencyRecord> {
+        let repeats = self.repeats.iter().filter(|repeat| repeat.ios > 0);
+        merged_response(&repeats.collect::<Vec<_>>())
     }
 
     /// Its name below a line that says its stage.
@@ -125,12 +131,14 @@ type OfJob = fn(&JobRecord) -> &Option<DirectionRecord>;
 fn stage_lines(stage: &StageRecord) -> Vec<Line<'_>> {
     let mut lines: Vec<Line> = Vec::new();
     let total = &stage.total;
-    let directions: [(&str, _, OfJob); 3] = [
+    let directions: [(&str, _, OfJob); 4] = [
         ("read", &total.read, |job| &job.read),
         ("write", &total.write, |job| &job.write),
         ("trim", &total.trim, |job| &job.trim),
+        ("sync", &total.sync, |job| &job.sync),
     ];
-    let used = directions
+    // What all directions come to has no syncs.
+    let used = directions[..3]
         .iter()
         .filter(|(_, figures, _)| figures.as_ref().is_some_and(|f| f.ios > 0))
         .count();

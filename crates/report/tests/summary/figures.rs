@@ -6,7 +6,7 @@ use fathom_record::{
     Check, CpuRecord, DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, RunKind,
     Verdict,
 };
-use fathom_report::{Summary, Width, stored_summary, summary};
+use fathom_report::{Summary, Width, html_page, stored_summary, summary};
 
 use crate::records::{check, direction, fits, job, latency, record, stage};
 
@@ -139,6 +139,52 @@ fn jobs_of_a_part_of_a_stage_are_told_with_their_own_rate() {
     assert!(text.contains(told), "{text}");
     assert!(!text.contains("writes of"), "{text}");
     assert!(!with(29_000_000_000).contains("took"));
+}
+
+#[test]
+fn a_page_has_response_times_below_latencies() {
+    let mut write = direction(100.0, 2.0, &[]);
+    let page = |write: &DirectionRecord| {
+        let stage = stage("s", vec![job("w", write, Some(100.0))], write);
+        html_page(&record(RunKind::Predict, vec![stage], vec![]), None)
+    };
+    let heading = "<th scope=\"row\">w write, from intended start</th>";
+    assert!(!page(&write).contains(heading));
+    write.response_ns = Some(latency(30.0));
+    let row = format!("{heading}<td></td><td></td><td>30ms</td>");
+    assert!(page(&write).contains(&row));
+}
+
+/// What a commit waits for. All together are reads and writes alone.
+#[test]
+fn syncs_have_a_line_of_their_own() {
+    let (write, sync) = (direction(200.0, 2.0, &[]), direction(150.0, 5.0, &[]));
+    let mut log = job("log", &write, None);
+    log.sync = Some(sync.clone());
+    let mut stage = stage("s", vec![log], &write);
+    stage.total.sync = Some(sync);
+    let record = record(RunKind::Run, vec![stage], vec![]);
+    let text = fits(&record, Summary::Short, 80);
+    let line = text.lines().find(|line| line.starts_with("log sync"));
+    let words: Vec<_> = line.unwrap_or_default().split_whitespace().collect();
+    assert_eq!(words.get(2..5), Some(&["150", "5ms", "-"][..]), "{text}");
+    assert!(!text.contains("together"), "{text}");
+    assert!(html_page(&record, None).contains("log sync"));
+}
+
+/// Who predicts commits is told what the model knows nothing of.
+#[test]
+fn syncs_that_are_free_in_the_model_are_told_of() {
+    let write = direction(200.0, 2.0, &[]);
+    let told = |kind, mean_ms: f64| {
+        let mut log = job("log", &write, None);
+        log.sync = Some(direction(150.0, mean_ms, &[]));
+        let record = record(kind, vec![stage("s", vec![log], &write)], vec![]);
+        fits(&record, Summary::Short, 80).contains("syncs of log take no time in the model")
+    };
+    assert!(told(RunKind::Predict, 0.0));
+    assert!(!told(RunKind::Predict, 1.0));
+    assert!(!told(RunKind::Run, 0.0));
 }
 
 #[test]
@@ -276,6 +322,14 @@ fn a_run_that_was_cut_off_shows_its_seconds() {
         assert!(text.contains(line), "`{line}` is not in\n{text}");
     }
     assert!(!text.contains("p99.9"), "{text}");
+    assert!(text.contains("stopped before its end"), "{text}");
+    record.verdict = Verdict::Empty;
+    let nothing = summary(&record, Summary::Short, Width::PLAIN);
+    assert!(
+        nothing.contains("stopped before anything was measured"),
+        "{nothing}"
+    );
+    record.verdict = Verdict::Questionable;
     // The first of several that were planned is told by its name, also where it is the only one.
     record.workload = serde_json::json!({"stage": [{"name": "mix"}, {"name": "two"}]});
     record.stages[0].total.read = Some(direction(20_000.0, 1.0, &[]));

@@ -224,10 +224,15 @@ fn failures_are_told_once_a_second_and_known_of_a_run_cut_short() {
         });
     };
     begin(&mut writer, 0);
+    // Those of a stage that is discarded are forgotten after it.
+    writer.event(&Event::MoreFailed { count: 7 });
+    second(&mut writer);
+    writer.event(&Event::MoreFailed { count: 0 });
+    begin(&mut writer, 1);
     writer.event(&Event::MoreFailed { count: 2 });
     let record = &fathom_record::StageRecord::empty("reads");
-    writer.event(&Event::StageFinished { index: 0, record });
-    begin(&mut writer, 1);
+    writer.event(&Event::StageFinished { index: 1, record });
+    begin(&mut writer, 2);
     for count in [3, 4, 1236] {
         writer.event(&Event::MoreFailed { count });
     }
@@ -236,7 +241,8 @@ fn failures_are_told_once_a_second_and_known_of_a_run_cut_short() {
     writer.event(&Event::MoreFailed { count: 9999 });
     let events = std::fs::read_to_string(writer.folder().join("events.jsonl")).unwrap();
     let told = events.lines().filter(|line| line.contains("\"failed\""));
-    let expected = [2, 1236].map(|count| format!("{{\"count\":{count},\"event\":\"failed\"}}"));
+    let expected =
+        [7, 0, 2, 1236].map(|count| format!("{{\"count\":{count},\"event\":\"failed\"}}"));
     assert_eq!(told.collect::<Vec<_>>(), expected);
     drop(writer);
     let notes = store.load("last").unwrap().notes;

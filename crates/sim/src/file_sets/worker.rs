@@ -39,6 +39,8 @@ pub(crate) struct Done {
     pub operation: Option<SetOperation>,
     /// How long it took.
     pub latency: Nanos,
+    /// How long after its intended start it was done, where it has one.
+    pub response: Option<Nanos>,
 }
 
 /// A worker of a stage.
@@ -198,6 +200,7 @@ impl Worker {
                     moved: None,
                     operation: Some(operation),
                     latency,
+                    response: None,
                 };
                 Step::Whole(self.count(now, self.request_begun, done))
             }
@@ -328,6 +331,7 @@ impl Worker {
             moved,
             operation: act.operation(),
             latency: now - begun,
+            response: None,
         };
         if let Some((direction, _)) = moved.filter(|_| now >= self.times.measure) {
             for wait in completed.waits.iter() {
@@ -338,7 +342,7 @@ impl Worker {
         self.count(now, begun, done)
     }
 
-    fn count(&mut self, now: Nanos, begun: Nanos, done: Done) -> Option<Done> {
+    fn count(&mut self, now: Nanos, begun: Nanos, mut done: Done) -> Option<Done> {
         if now < self.times.measure {
             return None;
         }
@@ -357,7 +361,9 @@ impl Worker {
             stats.bytes += done.moved.map_or(0, |(_, bytes)| bytes);
             stats.latency.record(done.latency.get());
             if let Some(response) = &mut stats.response {
-                response.record((now - self.intended.min(now)).get());
+                let time = now - self.intended.min(now);
+                response.record(time.get());
+                done.response = Some(time);
             }
         }
         Some(done)

@@ -1,10 +1,11 @@
 //! Identities that any correct model obeys, and the composition of limits.
 
 use fathom_record::{EndReason, Ignore, stage_record};
+use fathom_stats::Histogram;
 use fathom_units::{Bytes, Iops, Nanos};
 use fathom_workload::{
-    Access, Backend, BlockSizes, Coverage, Job, Limits, Mix, Pacing, RateStep, RateSteps, Stage,
-    Workload,
+    Access, Arrival, Backend, BlockSizes, Coverage, Job, Limits, Mix, Pacing, RateStep, RateSteps,
+    Stage, Workload,
 };
 
 use super::{
@@ -121,6 +122,32 @@ fn a_closed_loop_at_a_limit_obeys_littles_law() {
     );
 }
 
+/// What completes as a second ends is of the next one, with its response time.
+#[test]
+fn seconds_have_the_response_times_of_the_whole() {
+    let design = design(&device("iops = 1_000\nlatency = \"none\""));
+    let reads = |arrival| {
+        let mut reads = small_reads("x", "/d", 4);
+        (reads.arrival, reads.limits.warmup) = (arrival, Nanos::from_secs(2));
+        reads
+    };
+    for rate in [800, 1_500] {
+        let result = &run(&workload(vec![reads(paced(rate))]), &design).results[0];
+        let mut all = Histogram::new();
+        for interval in &result.intervals {
+            let reads = interval.directions[0].as_ref().unwrap();
+            let responses = reads.response.as_ref().unwrap();
+            assert_eq!(responses.count(), reads.ios(), "{rate} {:?}", interval.at);
+            all.merge(responses);
+        }
+        let whole = result.workers[0].directions[0].as_ref().unwrap();
+        assert_eq!(whole.response.as_ref(), Some(&all), "{rate}");
+    }
+    let closed = &run(&workload(vec![reads(Arrival::Closed)]), &design).results[0];
+    let mut seconds = closed.intervals.iter();
+    assert!(seconds.all(|second| second.directions[0].as_ref().unwrap().response.is_none()));
+}
+
 #[test]
 fn without_a_limit_the_rate_is_depth_over_latency() {
     let lines = "latency = { median = \"2ms\", p99 = \"2ms\" }";
@@ -179,14 +206,14 @@ fn poisson_arrivals_wait_as_queueing_theory_says() {
     #[track_caller]
     fn check(load_percent: u64) {
         let arrival = match paced(50 * load_percent) {
-            fathom_workload::Arrival::Open {
+            Arrival::Open {
                 rate, when_full, ..
-            } => fathom_workload::Arrival::Open {
+            } => Arrival::Open {
                 rate,
                 poisson: fathom_workload::Poisson::Exponential,
                 when_full,
             },
-            closed @ fathom_workload::Arrival::Closed => closed,
+            closed @ Arrival::Closed => closed,
         };
         let limits = Limits {
             runtime: Some(Nanos::from_secs(400)),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::Limit;
 use fathom_record::{HalfSecond, OpStats, WorkerStats};
+use fathom_stats::Histogram;
 use fathom_units::Nanos;
 use fathom_workload::Direction;
 
@@ -27,7 +28,21 @@ impl Worker {
         let stats = self.stats.directions[way as usize].as_mut();
         if let Some(response) = stats.and_then(|stats| stats.response.as_mut()) {
             let intended = self.intended.get(slot as usize).copied();
-            response.record((now - intended.unwrap_or(submitted)).get());
+            let ns = (now - intended.unwrap_or(submitted)).get();
+            response.record(ns);
+            self.responses[way as usize].push(ns);
+        }
+    }
+
+    /// Counts the response times of the I/Os of a direction that were put aside in `second`, the one that is going on.
+    #[inline(never)]
+    fn count_responses(&mut self, direction: Direction, second: Option<&mut OpStats>) {
+        let put_aside = self.recent[direction as usize].counts().0 as usize;
+        let responses = &mut self.responses[direction as usize];
+        let counted = responses.drain(..put_aside.min(responses.len()));
+        if let Some(second) = second {
+            let histogram = second.response.get_or_insert_with(Histogram::new);
+            counted.for_each(|ns| histogram.record(ns));
         }
     }
 
@@ -46,8 +61,11 @@ impl Worker {
     pub fn count_recent(
         &mut self,
         direction: Direction,
-        other: Option<&mut OpStats>,
+        mut other: Option<&mut OpStats>,
     ) -> &mut Recent {
+        if !self.responses[direction as usize].is_empty() {
+            self.count_responses(direction, other.as_deref_mut());
+        }
         let recent = &mut self.recent[direction as usize];
         self.completions += recent.counts().0;
         let latencies = recent.latencies().iter();

@@ -73,6 +73,7 @@ impl Worker {
             completions: 0,
             waited: Default::default(),
             recent: [Recent::NONE; 3],
+            responses: <[Vec<u64>; 3]>::default(),
             before_ns: 0,
             sample_end: first_end,
             half_end,

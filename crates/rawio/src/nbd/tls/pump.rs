@@ -36,6 +36,8 @@ pub(in super::super) fn carry(mut tls: ClientConnection, network: File) -> io::R
         tls,
         network,
         inside,
+        ciphered: vec![0; CHUNK],
+        cipher: 0..0,
         plain: vec![0; CHUNK],
         ready: 0..0,
         outward: vec![0; CHUNK],
@@ -53,6 +55,9 @@ struct Pump {
     tls: ClientConnection,
     network: File,
     inside: UnixStream,
+    /// What has come from the server, and what of it is not taken by `tls`.
+    ciphered: Vec<u8>,
+    cipher: std::ops::Range<usize>,
     /// What the server has said, and what of it the queue has not taken.
     plain: Vec<u8>,
     ready: std::ops::Range<usize>,
@@ -101,38 +106,61 @@ impl Pump {
         Ok(moved)
     }
 
-    /// Takes from the server and deciphers, where the queue has taken all that there was.
+    /// Takes from the server and deciphers, where the queue has taken all that there was: what one call brings, or there is
+    /// room for.
     fn receive(&mut self) -> io::Result<bool> {
         if self.is_network_over || !self.ready.is_empty() {
             return Ok(false);
         }
+        self.ready = 0..0;
+        let mut is_asked = false;
         loop {
-            match self.tls.reader().read(&mut self.plain) {
+            if self.decipher()? {
+                return Ok(true);
+            }
+            if self.cipher.is_empty() {
+                if is_asked {
+                    return Ok(!self.ready.is_empty());
+                }
+                match some(self.network.read(&mut self.ciphered)) {
+                    Ok(None) => return Ok(!self.ready.is_empty()),
+                    Ok(Some(count)) => self.cipher = 0..count,
+                    Err(_) => {
+                        self.is_network_over = true;
+                        return Ok(true);
+                    }
+                }
+                is_asked = true;
+            }
+            // Of nothing it takes the end. It takes a few KiB at a time, which is why it is not given the network itself.
+            let taken = self
+                .tls
+                .read_tls(&mut &self.ciphered[self.cipher.clone()])?;
+            self.cipher.start += taken;
+            let went = self.tls.process_new_packets();
+            went.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+        }
+    }
+
+    /// Moves what is deciphered to where the queue is given it from; `true`: no more is to be looked for now.
+    fn decipher(&mut self) -> io::Result<bool> {
+        while self.ready.end < self.plain.len() {
+            match self.tls.reader().read(&mut self.plain[self.ready.end..]) {
+                Ok(0) => self.is_network_over = true,
                 Ok(count) => {
-                    self.ready = 0..count;
-                    self.is_network_over = count == 0;
-                    return Ok(true);
+                    self.ready.end += count;
+                    continue;
                 }
                 // It has left without a word: what it had said counts.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                     self.is_network_over = true;
-                    return Ok(true);
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => return Err(error),
             }
-            match some(self.tls.read_tls(&mut self.network)) {
-                Ok(None) => return Ok(false),
-                Ok(Some(_)) => {
-                    let went = self.tls.process_new_packets();
-                    went.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
-                }
-                Err(_) => {
-                    self.is_network_over = true;
-                    return Ok(true);
-                }
-            }
+            break;
         }
+        Ok(true)
     }
 
     /// Gives the queue what the server has said.
