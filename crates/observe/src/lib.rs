@@ -8,6 +8,7 @@
 mod checklist;
 mod guide;
 pub mod import;
+mod json;
 pub mod live;
 mod periods;
 mod samples;
@@ -18,6 +19,7 @@ mod verdict;
 
 pub use checklist::{About, Checklist};
 pub use guide::{explained_table, or_table};
+pub use json::document;
 pub use periods::{DayTime, DayTimeError, Given, Periods};
 pub use samples::{
     Device, Machine, MachineSample, Observation, Ops, Placed, Sample, Stretch, Traced, Unknown,
