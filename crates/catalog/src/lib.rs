@@ -19,6 +19,7 @@
 mod device;
 mod disk;
 mod era;
+mod json;
 mod lookup;
 mod lookup_network;
 mod network;

@@ -354,7 +354,7 @@ mod tests {
             catalog.service_levels().len(),
             catalog.share_models().len(),
         ];
-        assert_eq!(catalog.list().len(), rows.iter().sum());
+        assert_eq!(catalog.list().len(), rows.iter().sum::<usize>());
         assert!(rows.iter().all(|rows| *rows > 0));
         assert!(catalog.list().iter().all(|row| !row.summary.is_empty()));
     }

@@ -12,7 +12,7 @@ mod lookups;
 mod read;
 mod runs;
 
-pub use lookups::{CatalogAction, CatalogArgs, ProfileAction, ProfileArgs, ReportArgs};
+pub use lookups::{CatalogAction, CatalogArgs, ProfileAction, ProfileArgs, ReportArgs, RunsArgs};
 pub use read::parse;
 pub use runs::{CalibrateArgs, ExplainArgs, PeerArgs, PredictArgs, RunArgs};
 
@@ -85,7 +85,7 @@ pub enum Verb {
     /// Look into the catalogue of VM sizes, disks, volumes and shares
     Catalog(CatalogArgs),
     /// List the stored runs
-    Runs,
+    Runs(RunsArgs),
     /// Show a stored run again
     Report(ReportArgs),
     /// Lay records beside each other: each figure with its change, and whether that is more than noise
@@ -122,7 +122,7 @@ impl Cli {
             | Verb::Plan(_)
             | Verb::Probe(_)
             | Verb::Catalog(_)
-            | Verb::Runs
+            | Verb::Runs(_)
             | Verb::Report(_)
             | Verb::Compare(_)
             | Verb::Ui(_)

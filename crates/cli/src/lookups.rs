@@ -1,6 +1,6 @@
 //! Verbs that only look: `catalog`, `runs`, `report`.
 
-use fathom_catalog::{Catalog, SummaryRow};
+use fathom_catalog::{Catalog, CatalogError, SummaryRow};
 use fathom_report::{Lines, RunRow, record_csv, runs_table, stored_summary};
 use fathom_session::{
     Code, Console, Failure, Page, how_much, named_record, need_code, print_json, show_need,
@@ -15,16 +15,14 @@ pub fn catalog(action: &CatalogAction) -> Result<Code, Failure> {
     let catalog = Catalog::builtin();
     let mut text = Lines::new(TERMINAL.width());
     match action {
-        CatalogAction::List => write_list(&mut text, &catalog.list()),
-        CatalogAction::Show { name } => {
-            let rows = catalog.show(name).map_err(|error| {
-                let failure = Failure::new(Code::Input, &error);
-                let hint = error
-                    .hint()
-                    .unwrap_or_else(|| "`fathom catalog list` prints every name".to_owned());
-                failure.hint(hint)
-            })?;
-            for row in rows {
+        CatalogAction::List { json: true } => print_json(&catalog.list_json(), &TERMINAL)?,
+        CatalogAction::List { json: false } => write_list(&mut text, &catalog.list()),
+        CatalogAction::Show { name, json: true } => {
+            let rows = catalog.show_json(name).map_err(|error| unknown(&error))?;
+            print_json(&rows, &TERMINAL)?;
+        }
+        CatalogAction::Show { name, json: false } => {
+            for row in catalog.show(name).map_err(|error| unknown(&error))? {
                 let heading = format!("{} {} (era {})", row.what, row.name, row.era);
                 text.line("", &heading, 2);
                 for (key, value) in &row.fields {
@@ -39,6 +37,12 @@ pub fn catalog(action: &CatalogAction) -> Result<Code, Failure> {
     }
     TERMINAL.show(&text.finish());
     Ok(Code::Success)
+}
+
+fn unknown(error: &CatalogError) -> Failure {
+    let hint = error.hint();
+    let hint = hint.unwrap_or_else(|| "`fathom catalog list` prints every name".to_owned());
+    Failure::new(Code::Input, error).hint(hint)
 }
 
 /// A line for each row of the catalogue; on a narrow screen its figures stand below its name.
@@ -65,10 +69,13 @@ fn write_list(text: &mut Lines, rows: &[SummaryRow]) {
 }
 
 /// `fathom runs`.
-pub fn runs() -> Result<Code, Failure> {
-    let runs = user_store()?
-        .list()
-        .map_err(|error| store_failure(&error))?;
+pub fn runs(json: bool) -> Result<Code, Failure> {
+    let store = user_store()?;
+    let runs = store.list().map_err(|error| store_failure(&error))?;
+    if json {
+        print_json(&store.list_json(&runs), &TERMINAL)?;
+        return Ok(Code::Success);
+    }
     let rows = runs.into_iter().map(|run| RunRow {
         id: run.id,
         kind: run.kind,

@@ -82,7 +82,7 @@ fn act() -> ExitCode {
             .and_then(|stop| fathom_emit::plan(&args, &TERMINAL, &|| stop.is_requested())),
         Verb::Probe(args) => args.probe(&TERMINAL),
         Verb::Catalog(args) => lookups::catalog(&args.action),
-        Verb::Runs => lookups::runs(),
+        Verb::Runs(args) => lookups::runs(args.json),
         Verb::Report(args) => lookups::report(&args),
         Verb::Compare(args) => args.compare(named_record, &TERMINAL),
         Verb::Ui(args) => fathom_web::run(&args, &TERMINAL),

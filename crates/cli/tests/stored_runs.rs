@@ -273,3 +273,50 @@ fn results_fit_a_narrow_terminal_and_stay_as_they_are_elsewhere() {
         assert_eq!(unsized_terminal("env -u COLUMNS"), piped);
     }
 }
+
+/// Of every verb that lists something, `--json` prints one document and nothing else, with the exit code of the text.
+#[test]
+fn what_is_listed_is_one_document_too() {
+    let folder = support::disk_folder();
+    let home = folder.path();
+    let document = |words: &[&str]| {
+        let (stdout, stderr) = expect_code(home, words, 0);
+        assert_eq!(stderr, "", "{words:?}");
+        assert_eq!(stdout.lines().count(), 1, "{words:?}");
+        serde_json::from_str::<serde_json::Value>(&stdout).unwrap()
+    };
+    let none = document(&["runs", "--json"]);
+    assert_eq!(none["schema"], "fathom.runs/1");
+    assert_eq!(none["runs"], serde_json::json!([]));
+    expect_code(home, &[&["run", "-q"][..], &NULL_JOB].concat(), 0);
+    let one = document(&["runs", "--json"]);
+    let id = newest(home).file_name().unwrap().to_owned();
+    assert_eq!(one["runs"][0]["id"].as_str(), id.to_str());
+    let (table, _) = expect_code(home, &["runs"], 0);
+    let state = one["runs"][0]["state"].as_str().unwrap();
+    assert!(table.contains(state), "{table}\n{state}");
+
+    let all = document(&["catalog", "list", "--json"]);
+    let shown = document(&["catalog", "show", "p30", "--json"]);
+    assert_eq!(all["schema"], "fathom.catalog/1");
+    let shown = shown["rows"].as_array().unwrap();
+    assert!(!shown.is_empty());
+    let all = all["rows"].as_array().unwrap();
+    assert!(shown.iter().all(|row| all.contains(row)));
+    let (stdout, stderr) = expect_code(home, &["catalog", "show", "P31", "--json"], 3);
+    assert_eq!(stdout, "");
+    assert!(stderr.contains("P3"), "{stderr}");
+
+    let log = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../observe/tests/import/samples/iostat.txt"
+    );
+    let seen = document(&["observe", "--json", "--from", log]);
+    assert_eq!(seen["schema"], "fathom.observe/1");
+    assert!(!seen["volumes"].as_array().unwrap().is_empty());
+    // A file that cannot be written is told before anything is read, and the document is not printed then.
+    std::fs::write(home.join("is.profile.toml"), "").unwrap();
+    let words = ["observe", "--json", "--from", log, "-o", "is.profile.toml"];
+    let (stdout, _) = expect_code(home, &words, 4);
+    assert_eq!(stdout, "");
+}

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_catalog::DiskKind;
 
-use crate::build::{Build, account, caching, level, names, pool_tib, sku};
+use crate::build::{Build, account, caching, level, names, pool_mibps, pool_tib, sku};
 use crate::quote::sh;
 
 const HEAD: [&str; 13] = [
@@ -194,11 +194,9 @@ fn nfs(text: &mut String, build: &Build<'_>) {
              netapp pool create --account-name {account} --pool-name {pool} --location \"$LOCATION\" \\\n        \
              --service-level {level} --size {}{}",
             pool_tib(volumes),
-            if volumes.is_assigned() {
-                " --qos-type Manual"
-            } else {
-                ""
-            }
+            pool_mibps(volumes).map_or(String::new(), |mibps| format!(
+                " --qos-type Manual \\\n        --custom-throughput-mibps {mibps}"
+            ))
         );
         for name in names(&volume.slug, volumes.count) {
             let name = sh(&name);
@@ -215,7 +213,8 @@ fn nfs(text: &mut String, build: &Build<'_>) {
                 "netapp volume show --account-name {account} --pool-name {pool} --name {name} 2>/dev/null ||\n    \
                  netapp volume create --account-name {account} --pool-name {pool} --name {name} \\\n        \
                  --location \"$LOCATION\" --service-level {level} --usage-threshold {} \\\n        \
-                 --file-path {name} --protocol-types NFSv3 --subnet \"$DELEGATED_SUBNET_ID\"{options}",
+                 --file-path {name} --protocol-types NFSv3 \\\n        \
+                 --vnet \"${{DELEGATED_SUBNET_ID%/subnets/*}}\" --subnet \"$DELEGATED_SUBNET_ID\"{options}",
                 volumes.quota.get() >> 30
             );
         }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_catalog::DiskKind;
 
-use crate::build::{Build, DiskSet, account, caching, level, names, pool_tib, sku};
+use crate::build::{Build, DiskSet, account, caching, level, names, pool_mibps, pool_tib, sku};
 use crate::quote::bicep;
 
 const HEAD: [&str; 6] = [
@@ -211,20 +211,18 @@ fn nfs(text: &mut String, build: &Build<'_>) {
     }
     let _ = write!(
         text,
-        "\nresource netapp 'Microsoft.NetApp/netAppAccounts@2024-03-01' = {{\n  \
+        "\nresource netapp 'Microsoft.NetApp/netAppAccounts@2025-09-01' = {{\n  \
          name: {}\n  location: location\n}}\n",
         bicep(&build.app)
     );
     for (number, (volume, volumes)) in build.nfs().into_iter().enumerate() {
         let level = bicep(level(volumes));
-        let manual = if volumes.is_assigned() {
-            "    qosType: 'Manual'\n"
-        } else {
-            ""
-        };
+        let manual = pool_mibps(volumes).map_or(String::new(), |mibps| {
+            format!("    qosType: 'Manual'\n    customThroughputMibps: {mibps}\n")
+        });
         let _ = write!(
             text,
-            "\nresource pool{number} 'Microsoft.NetApp/netAppAccounts/capacityPools@2024-03-01' = {{\n  \
+            "\nresource pool{number} 'Microsoft.NetApp/netAppAccounts/capacityPools@2025-09-01' = {{\n  \
              parent: netapp\n  name: {}\n  location: location\n  properties: {{\n    \
              serviceLevel: {level}\n    size: {}\n{manual}  }}\n}}\n",
             bicep(&format!("{}-pool", volume.slug)),
@@ -245,7 +243,7 @@ fn nfs(text: &mut String, build: &Build<'_>) {
             let name = bicep(name);
             let _ = write!(
                 text,
-                "\nresource volume{number}part{part} 'Microsoft.NetApp/netAppAccounts/capacityPools/volumes@2024-03-01' = {{\n  \
+                "\nresource volume{number}part{part} 'Microsoft.NetApp/netAppAccounts/capacityPools/volumes@2025-09-01' = {{\n  \
                  parent: pool{number}\n  name: {name}\n  location: location\n  properties: {{\n    \
                  creationToken: {name}\n    serviceLevel: {level}\n    \
                  usageThreshold: {}\n    subnetId: delegatedSubnetId\n    \

@@ -3,6 +3,7 @@
 use fathom_catalog::{DiskKind, ShareMedia, Sold};
 use fathom_model::HostCaching;
 use fathom_planner::{Choice, Disks, NfsVolumes, Offer, Plan, SmbShares, Storage, VolumeNeed};
+use fathom_units::BytesPerSec;
 
 /// An offer, and the names that its parts have in scripts: letters, digits, `-` and `_` alone.
 pub struct Build<'p> {
@@ -213,6 +214,16 @@ pub fn level(volumes: &NfsVolumes) -> &'static str {
 /// What a pool for these volumes must hold, in TiB.
 pub fn pool_tib(volumes: &NfsVolumes) -> u64 {
     volumes.pool().get() >> 40
+}
+
+/// Bandwidth to order for the pool of volumes whose own is assigned, in MiB/s: what they have together, and no less than a
+/// pool comes with. `None` where the size of the pool gives it.
+pub fn pool_mibps(volumes: &NfsVolumes) -> Option<u64> {
+    let all = volumes.bandwidth.get().saturating_mul(volumes.count.into());
+    let least = volumes.level.pool_bandwidth.map_or(0, BytesPerSec::get);
+    volumes
+        .is_assigned()
+        .then(|| all.max(least).div_ceil(1 << 20))
 }
 
 /// The kind and the redundancy of a storage account for these shares.

@@ -2,7 +2,7 @@
 
 use fathom_catalog::DiskKind;
 
-use crate::build::{Build, account, caching, level, names, pool_tib, sku};
+use crate::build::{Build, account, caching, level, names, pool_mibps, pool_tib, sku};
 use crate::hcl::{Item, block, set, write};
 use crate::quote::hcl;
 
@@ -24,7 +24,8 @@ pub fn configuration(build: &Build<'_>) -> String {
                 "azurerm = {".to_owned(),
                 vec![
                     set("source", hcl("hashicorp/azurerm")),
-                    set("version", hcl(">= 4.0")),
+                    // The first that knows every argument below (its changelog, 21 August 2025).
+                    set("version", hcl(">= 4.41")),
                 ],
                 "}",
             )],
@@ -269,8 +270,9 @@ fn nfs(build: &Build<'_>) -> Vec<Item> {
             set("service_level", hcl(level(volumes))),
             set("size_in_tb", pool_tib(volumes).to_string()),
         ]);
-        if volumes.is_assigned() {
+        if let Some(mibps) = pool_mibps(volumes) {
             pool.push(set("qos_type", hcl("Manual")));
+            pool.push(set("custom_throughput_mibps", mibps.to_string()));
         }
         let header = format!(
             "resource \"azurerm_netapp_pool\" {}",

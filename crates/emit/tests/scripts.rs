@@ -349,3 +349,47 @@ fn what_a_design_does_not_have_is_refused_in_words() {
         assert!(refused.contains(words), "{refused}");
     }
 }
+
+/// A pool whose bandwidth is bought by itself has none beyond its least where it is not ordered, and then no volume in it can
+/// be given what was planned.
+#[test]
+fn the_bandwidth_of_a_pool_is_ordered_where_it_is_bought() {
+    #[track_caller]
+    fn check(throughput: &str, mibps: u64) {
+        let figures = format!("throughput = \"{throughput}\"\nsize = \"256KiB\"\nreads = \"70%\"");
+        let plan = planned(
+            &profile("shop", &figures),
+            &[Family::Nfs],
+            &["nfs-flexible"],
+        );
+        let of = |what| emit(what, &plan, &plan.offers[0]).expect("a script").text;
+        for (what, words) in [
+            (
+                Emit::Az,
+                format!("--qos-type Manual \\\n        --custom-throughput-mibps {mibps}\n"),
+            ),
+            (Emit::Bicep, format!("customThroughputMibps: {mibps}\n")),
+            (
+                Emit::Terraform,
+                format!("custom_throughput_mibps = {mibps}\n"),
+            ),
+        ] {
+            let text = of(what);
+            assert!(text.contains(&words), "{what:?} {words}\n{text}");
+        }
+    }
+    check("1000MiB/s", 1000);
+    // Several volumes have it together, and a pool no less than it comes with.
+    check("9000MiB/s", 9000);
+    check("20MiB/s", 128);
+    let given = script(Emit::Bicep, &[Family::Nfs], &["nfs-premium"]);
+    assert!(!given.contains("customThroughputMibps"), "{given}");
+}
+
+/// The command line wants the network of a volume's subnet beside it.
+#[test]
+fn a_volume_names_its_network_and_its_subnet() {
+    let az = script(Emit::Az, &[Family::Nfs], &["nfs-premium"]);
+    let words = "--vnet \"${DELEGATED_SUBNET_ID%/subnets/*}\" --subnet \"$DELEGATED_SUBNET_ID\"";
+    assert!(az.contains(words), "{az}");
+}

@@ -225,9 +225,9 @@ pub fn examples(verb: &str) -> Option<&'static str> {
             "  fathom diskperformance -TestMode Get-SmallIO -TestFilepath /mnt/data -OutputFormat Format-Table"
         }
         "catalog" | "catalog-list" | "catalog-show" => {
-            "  fathom catalog list\n  fathom catalog show P30"
+            "  fathom catalog list\n  fathom catalog show P30\n  fathom catalog show P30 --json"
         }
-        "runs" => "  fathom runs",
+        "runs" => "  fathom runs\n  fathom runs --json",
         "report" => "  fathom report last --full\n  fathom report last --html page.html",
         "profile" => "  fathom profile new --app exchange-2010 --users 5000 -o mail.profile.toml",
         _ => return None,

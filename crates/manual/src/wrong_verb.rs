@@ -168,7 +168,14 @@ pub fn unknown_verb(words: &[String], command: &clap::Command) -> Option<Error> 
 
 /// What to say of a word that a verb takes none of, where it is clear what is meant by it.
 pub fn surplus_word(words: &[String]) -> Option<Error> {
-    let (word, hint) = match words.get(1..)? {
+    // Whether as a document or not, the words beside it are what was meant.
+    let own: Vec<String> = words.iter().skip(1).cloned().collect();
+    let lists = own
+        .first()
+        .is_some_and(|verb| verb == "runs" || verb == "catalog");
+    let is_meant = |word: &String| !(lists && word == "--json");
+    let own: Vec<String> = own.into_iter().filter(is_meant).collect();
+    let (word, hint) = match own.as_slice() {
         [observe, log, ..] if observe == "observe" => (
             log,
             format!(
@@ -279,6 +286,38 @@ mod tests {
             assert!(told.contains(hint), "{told}");
         }
         assert_eq!(told("--jsn"), None);
+    }
+
+    /// `--json` beside it makes a word no other one.
+    #[test]
+    fn a_word_behind_a_list_is_what_was_meant() {
+        let told = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            surplus_word(&words).map(|error| error.to_string())
+        };
+        for (line, word, hint) in [
+            ("fathom runs list", "list", "`fathom runs` lists them"),
+            (
+                "fathom runs list --json",
+                "list",
+                "`fathom runs` lists them",
+            ),
+            ("fathom runs --json ls", "ls", "`fathom runs` lists them"),
+            ("fathom runs last --json", "last", "`fathom report last`"),
+            (
+                "fathom runs show last --json",
+                "show",
+                "`fathom report last`",
+            ),
+        ] {
+            let told = told(line).unwrap_or_default();
+            assert!(
+                told.contains(&format!("unexpected argument `{word}`")),
+                "{line}: {told}"
+            );
+            assert!(told.contains(hint), "{line}: {told}");
+        }
+        assert_eq!(told("fathom runs --json --jsn"), None);
     }
 
     #[test]

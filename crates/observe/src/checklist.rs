@@ -191,7 +191,7 @@ impl Checklist {
             average_throughput: map(average, throughput),
             peak_throughput: map(peak, throughput),
             latency: traced.latency,
-            average_latency: map(over_time(held(samples, mean_latency)), nanos),
+            average_latency: self.mean_latencies(device, kind, samples),
             minimum_latency: map(fastest(samples, span), nanos),
             queue_depth: depths(samples, traced),
             kind,
@@ -208,6 +208,29 @@ impl Checklist {
                 device.name,
                 kind.name()
             ));
+        }
+        levels
+    }
+
+    /// Mean latencies of intervals; one of less than a nanosecond is unknown, and that is told.
+    fn mean_latencies(
+        &mut self,
+        device: &Device,
+        kind: PeriodKind,
+        samples: &[Sample],
+    ) -> Levels<Nanos> {
+        let mut levels = map(over_time(held(samples, mean_latency)), nanos);
+        let zero = |level: &Level| levels.at(*level) == Some(Nanos::ZERO);
+        let zeros: Vec<Level> = Level::ALL.into_iter().filter(zero).collect();
+        if let Some(highest) = zeros.last() {
+            self.notes.push(format!(
+                "`{}`, {}: up to {highest} I/Os took less than the source's clock tells: their mean latency is unknown there",
+                device.name,
+                kind.name()
+            ));
+        }
+        for level in zeros {
+            levels.set(level, None);
         }
         levels
     }
@@ -539,6 +562,31 @@ mod tests {
         assert!(period.peak_throughput.p50 > period.average_throughput.p50);
         assert!(period.latency.is_unknown() && period.minimum_latency.is_unknown());
         assert!(period.random.is_unknown() && list.profile.memory.is_unknown());
+    }
+
+    /// Counters in milliseconds have none for a few fast I/Os.
+    #[test]
+    fn a_latency_that_the_clock_does_not_tell_is_unknown() {
+        let mut fast = device("sda", 1);
+        for sample in &mut fast.samples[..60] {
+            for ops in [&mut sample.reads, &mut sample.writes] {
+                ops.as_mut().unwrap().time = Some(Nanos::ZERO);
+            }
+        }
+        let seen = Observation {
+            devices: vec![fast],
+            ..Observation::default()
+        };
+        let list = Checklist::of(&seen, &About::default(), TimeZone::UTC).unwrap();
+        let found = list.profile.volumes[0].periods[0].average_latency;
+        assert_eq!(found.p50, None);
+        assert_eq!(found.p90, Some(Nanos::from_millis(1)));
+        let note = "`sda`, peak: up to p50 I/Os took less than the source's clock tells";
+        assert!(
+            list.notes.iter().any(|it| it.starts_with(note)),
+            "{:?}",
+            list.notes
+        );
     }
 
     #[test]

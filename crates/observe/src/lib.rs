@@ -6,8 +6,10 @@
 //! Invariants: nothing is written to a device; what a source cannot know is unknown with its reason, never guessed.
 
 mod checklist;
+mod counted;
 mod guide;
 pub mod import;
+mod json;
 pub mod live;
 mod periods;
 mod samples;
@@ -18,6 +20,7 @@ mod verdict;
 
 pub use checklist::{About, Checklist};
 pub use guide::{explained_table, or_table};
+pub use json::document;
 pub use periods::{DayTime, DayTimeError, Given, Periods};
 pub use samples::{
     Device, Machine, MachineSample, Observation, Ops, Placed, Sample, Stretch, Traced, Unknown,

@@ -7,15 +7,15 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use fathom_profile::Growth;
 use fathom_rawio::is_ignored;
-use fathom_session::{Code, Console, Failure, NewFile, whole_number};
+use fathom_session::{Code, Console, Failure, NewFile, print_json, whole_number};
 use fathom_units::{Iops, Nanos};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::checklist::{About, Checklist};
 use crate::import::{ImportArgs, read_files};
 use crate::live::{LiveError, Options, Seen, Tracing, USE_MOST, names, watch};
-use crate::page;
 use crate::periods::{DayTime, Given};
+use crate::{document, page};
 
 /// Shortest and longest interval.
 const INTERVALS: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(100)..=Nanos::from_secs(3600);
@@ -77,6 +77,9 @@ pub struct ObserveArgs {
     /// Write the profile into this file; one that exists is never written over
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Print the checklist as one JSON document
+    #[arg(long)]
+    pub json: bool,
     /// What other tools wrote, in place of this machine; last, since its heading in the help holds for what follows.
     #[command(flatten)]
     pub import: ImportArgs,
@@ -91,6 +94,7 @@ Examples:
   fathom observe --duration 10min -o shop.profile.toml
   fathom observe --device sdc,sdd --log sdd --transactions 350/s
   fathom observe --from perfmon.csv -o shop.profile.toml
+  fathom observe --from perfmon.csv --json
   fathom plan shop.profile.toml";
 
 /// Watches, prints the checklist and writes the profile.
@@ -261,16 +265,25 @@ fn tell(args: &ObserveArgs, seen: Seen, console: &dyn Console) -> Result<Code, F
             .unknown
             .retain(|it| it.figure != "transactions a second");
     }
-    console.show(&page(&observation, &list, console.width()));
+    if args.json {
+        let document = document(&observation, &list, seen.interrupted);
+        print_json(&document, console)?;
+    } else {
+        console.show(&page(&observation, &list, console.width()));
+    }
     if let Some(path) = &args.output {
         let profile = list.profile.to_toml();
         let written = NewFile::at(path).and_then(|file| file.write(&profile));
         if let Err(failure) = written {
             // Nobody watches for hours again because a disk was full at the end.
-            console.print(&format!("\n{profile}"));
-            return Err(
-                failure.hint("the profile stands on the standard output, below the checklist")
-            );
+            let place = if args.json {
+                "as `profile_toml` of the document"
+            } else {
+                console.print(&format!("\n{profile}"));
+                "below the checklist"
+            };
+            let hint = format!("the profile stands on the standard output, {place}");
+            return Err(failure.hint(hint));
         }
         console.tell(&format!("the profile is in `{}`", path.display()));
     }

@@ -6,9 +6,10 @@
 use std::fmt;
 
 use fathom_profile::Level;
-use fathom_units::{Nanos, group_digits};
+use fathom_units::Nanos;
 
 use crate::checklist::mean_latency;
+use crate::counted::counted;
 use crate::samples::{Device, Observation, Sample};
 use crate::shares::{Held, over_time, percent};
 
@@ -120,7 +121,6 @@ fn at(device: &Device, level: Level, of: impl Fn(&Sample) -> Option<f64>) -> Opt
 }
 
 fn latency(device: &Device) -> (Finding, String) {
-    let nanos = |value: Option<f64>| Nanos::new(value.unwrap_or(0.0) as u64);
     let samples = &device.samples;
     let over =
         |limit: Nanos| move |sample: &Sample| Some(mean_latency(sample)? > limit.get() as f64);
@@ -136,11 +136,16 @@ fn latency(device: &Device) -> (Finding, String) {
             None
         }
     });
-    let figures = format!(
-        "The intervals' mean latency is {} at p50 and {} at p99",
-        nanos(at(device, Level::P50, mean_latency)),
-        nanos(at(device, Level::P99, mean_latency)),
-    );
+    let told = |level| match at(device, level, mean_latency) {
+        Some(mean) if mean >= 1.0 => Nanos::new(mean as u64).to_string(),
+        _ => "too short for the source to tell".to_owned(),
+    };
+    let (p50, p99) = (told(Level::P50), told(Level::P99));
+    let figures = if p50 == p99 {
+        format!("The intervals' mean latency is {p50} at p50 and p99")
+    } else {
+        format!("The intervals' mean latency is {p50} at p50 and {p99} at p99")
+    };
     // Which of the two was gone by; few sources tell the first in some of their intervals alone.
     let how = if samples.iter().any(|sample| sample.busy.is_some()) {
         "half of an interval or more"
@@ -242,26 +247,25 @@ fn split(device: &Device) -> (Finding, String) {
             "The source does not count split I/Os.".to_owned(),
         );
     }
-    let share: f64 = if ios > 0.0 { split / ios } else { 0.0 };
+    // Of less than half of an I/O, which a rounded rate may leave, nothing is a share.
+    if ios < 0.5 {
+        let why = "There was no I/O in the intervals in which the source counts split ones.";
+        return (Finding::Unknown, why.to_owned());
+    }
+    let share: f64 = split / ios;
+    let split = counted(split.round() as u64, ("I/O was", "I/Os were"));
     if share > SPLIT {
         return (
             Finding::Concern,
             format!(
-                "{} I/Os were split, {:.1} for each 100 I/Os of the device: they are larger than the device \
+                "{split} split, {:.1} for each 100 I/Os of the device: they are larger than the device \
                  takes at once, or their data lie in pieces.",
-                group_digits(split.round() as u64),
                 share * 100.0
             ),
         );
     }
-    (
-        Finding::Fine,
-        format!(
-            "{} of {} I/Os were split.",
-            group_digits(split.round() as u64),
-            group_digits(ios.round() as u64)
-        ),
-    )
+    let of = counted(ios.round() as u64, ("I/O", "I/Os"));
+    (Finding::Fine, format!("{split} split, of {of}."))
 }
 
 /// A device that is written one after another looks like one of logs; only the user knows.
@@ -354,11 +358,60 @@ mod tests {
         let mut split = device(millis(1), 1.0, 1, 1);
         split.samples[3].split = Some(50.0);
         check(split, [Fine, Fine, Concern]);
+        // What had no I/O where splits are counted says nothing of them.
+        let mut apart = device(millis(1), 1.0, 1, 1);
+        for (place, sample) in apart.samples.iter_mut().enumerate() {
+            if place < 10 {
+                sample.split = None;
+            } else {
+                sample.all = Some(Ops::default());
+            }
+        }
+        check(apart, [Fine, Fine, Unknown]);
         let mut bare = device(millis(1), 1.0, 1, 1);
         for sample in &mut bare.samples {
             (sample.queue, sample.split) = (None, None);
             sample.all.as_mut().unwrap().time = None;
         }
         check(bare, [Unknown; 3]);
+    }
+
+    #[test]
+    fn figures_are_told_in_words_that_fit_them() {
+        let told = |device: Device| {
+            let devices = vec![device];
+            let seen = Observation {
+                devices,
+                ..Observation::default()
+            };
+            let all = verdicts(&seen);
+            all.into_iter().map(|it| it.evidence).collect::<Vec<_>>()
+        };
+        let mut one = device(Nanos::ZERO, 0.1, 1, 1);
+        one.samples.truncate(1);
+        one.samples[0].all.as_mut().unwrap().count = 1.0;
+        one.samples[0].split = Some(0.005);
+        let [latency, _, split] = &told(one)[..] else {
+            panic!("three verdicts");
+        };
+        assert!(
+            latency.starts_with(
+                "The intervals' mean latency is too short for the source to tell at p50 and p99;"
+            ),
+            "{latency}"
+        );
+        assert_eq!(split, "0 I/Os were split, of 1 I/O.");
+        let [latency, ..] = &told(device(Nanos::from_millis(2), 0.1, 1, 1))[..] else {
+            panic!("three verdicts");
+        };
+        assert!(
+            latency.contains("mean latency is 2 ms at p50 and p99;"),
+            "{latency}"
+        );
+        let mut split = device(Nanos::from_millis(1), 1.0, 1, 1);
+        split.samples.truncate(1);
+        split.samples[0].all.as_mut().unwrap().count = 50.0;
+        split.samples[0].split = Some(1.0);
+        assert!(told(split)[2].starts_with("1 I/O was split, 2.0 for each 100 I/Os"));
     }
 }

@@ -204,15 +204,24 @@ fn depth(
     let load = busiest(volume)?;
     let unloaded = Unloaded::of(load, storage, candidate.vm, terms)?;
     let latency = unloaded.mean;
-    let in_calls = match unloaded.calls {
-        1 => String::new(),
-        calls => format!(", in {calls} calls, the last of which waits for those before it"),
+    let in_parts = match (unloaded.parts, storage) {
+        (1, _) => String::new(),
+        (parts, Storage::Disks(_)) => {
+            format!(", in up to {parts} parts, the slowest of which is waited for")
+        }
+        (calls, _) => format!(", in {calls} calls, the last of which waits for those before it"),
     };
     let iops = load.iops.get().div_ceil(u64::from(machines));
     let depth = depth_for(iops, latency).max(1);
     let each = match storage {
         Storage::Disks(disks) if disks.count > 1 => {
-            let column = depth as f64 / f64::from(disks.count);
+            // Of an I/O in parts each keeps its own column busy.
+            let in_parts = iops as f64 * unloaded.together.get() as f64 / 1e9;
+            let all = match unloaded.parts {
+                1 => depth as f64,
+                _ => in_parts,
+            };
+            let column = all / f64::from(disks.count);
             format!(" ({column:.1} a column)")
         }
         _ => String::new(),
@@ -220,7 +229,7 @@ fn depth(
     let of = if machines > 1 { " of each machine" } else { "" };
     let drive = if depth == 1 { "drives" } else { "drive" };
     Some(format!(
-        "{} outstanding{of}{each} {drive} it at a mean of {latency} each (media latency: assumed{in_calls}), or as many threads \
+        "{} outstanding{of}{each} {drive} it at a mean of {latency} each (media latency: assumed{in_parts}), or as many threads \
          that wait for each I/O",
         ios(depth)
     ))

@@ -120,24 +120,15 @@ impl Drive {
         }
     }
 
-    /// I/Os that predicting a need so takes; of stripes their parts. It is what proofs are rationed by.
-    pub fn operations(&self, need: &Need, candidate: &Candidate) -> u64 {
-        self.counted(need, candidate, |load| load.iops.get())
-    }
-
-    /// The same with every call over NFS counted, of which a large I/O has several: how long a prediction takes.
-    pub fn calls(&self, need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> u64 {
-        self.counted(need, candidate, |load| limits::calls(load, terms))
-    }
-
-    fn counted(&self, need: &Need, candidate: &Candidate, of_nfs: impl Fn(&Load) -> u64) -> u64 {
+    /// I/Os that predicting a need so takes; of stripes their parts, and over NFS every call, of which a large I/O has thousands.
+    /// It is what proofs are rationed by, for so long does a prediction take.
+    pub fn operations(&self, need: &Need, candidate: &Candidate, terms: &Terms<'_>) -> u64 {
         let volumes = need.volumes.iter().zip(&candidate.volumes);
         let counts = volumes.flat_map(|(volume, storage)| {
-            let of_nfs = &of_nfs;
             volume.loads.iter().map(move |load| {
                 let a_second = match storage {
                     Storage::Disks(disks) => parts(load, disks),
-                    Storage::Nfs(_) => of_nfs(load),
+                    Storage::Nfs(_) => limits::calls(load, terms),
                     Storage::Smb(_) => load.iops.get(),
                 };
                 let lasts = self.lasts(load.period).get().div_ceil(1_000_000_000);

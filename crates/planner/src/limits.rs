@@ -259,6 +259,7 @@ pub fn of_nfs(
     let rate = Given::steady(volumes.bandwidth.get().saturating_mul(count));
     let rules = terms.catalog.nfs();
     let slots = u64::from(rules.slots_per_connection) * u64::from(volumes.connections) * count;
+    // Of the latency alone: a call that waits at the volume's rate would wait as long for a slot, and the rate comes either way.
     let flying = part.loads.iter().map(|load| {
         let depth = depth_for(calls(load, terms), terms.nfs_latency);
         (depth, load.period)

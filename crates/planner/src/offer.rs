@@ -139,7 +139,7 @@ impl Offer {
         let lines = limits::lines(need, &candidate, terms);
         let drive = Drive::of(need, &candidate, terms);
         let periods: Vec<_> = need.periods().collect();
-        let operations = drive.operations(need, &candidate);
+        let operations = drive.operations(need, &candidate, terms);
         let mut credits = if design::has_credits(&candidate) {
             OnCredits::Unspent
         } else {
@@ -161,8 +161,7 @@ impl Offer {
             }
             Proven::Yes(proof)
         } else {
-            let calls = drive.calls(need, &candidate, terms);
-            Proven::No(calls.div_ceil(OPERATIONS_PER_SEC))
+            Proven::No(operations.div_ceil(OPERATIONS_PER_SEC))
         };
         Ok(Self {
             lines,

@@ -162,3 +162,70 @@ fn the_calls_of_a_large_io_wait_for_each_other() {
     // One outstanding does fewer, though calls of 439 µs alone would make it 2,277 a second.
     check(&of(700, "1MiB", 100), "2 I/Os outstanding drive it");
 }
+
+/// On a stripe an I/O is over with the slowest of its parts, which wait for each other at a disk that has several of them, and
+/// at a machine once what its budget lets go ahead is used up.
+#[test]
+fn the_parts_of_a_large_io_on_a_stripe_are_all_waited_for() {
+    #[track_caller]
+    fn check(capacity: &str, figures: &str, says: &[&str]) {
+        let volumes = format!(
+            "[[volume]]\nname = \"v\"\ncapacity = \"{capacity}\"\n[[volume.period]]\nname = \"peak\"\n{figures}"
+        );
+        let (profile, _) = Profile::read(&format!("name = \"app\"\n{volumes}"), "app.profile.toml")
+            .expect("a profile");
+        let request = Request {
+            series: vec!["DSv2".to_owned()],
+            only: vec!["P30".to_owned()],
+            offers: 1,
+            ..Request::default()
+        };
+        let plan = plan(&profile, &request, None, Catalog::builtin()).expect("a plan");
+        let offer = &plan.offers[0];
+        let proof = offer.proof.proof().expect("a proof");
+        let proven = &proof.volumes[0];
+        let (_, times) = proven.response[0];
+        let unloaded = proven.unloaded.expect("a mean").get() as f64;
+        let ratio = times.mean / unloaded;
+        assert!((0.97..1.03).contains(&ratio), "{ratio} of {unloaded}");
+        let advice = offer.advice.join("\n");
+        for part in says {
+            assert!(advice.contains(part), "{part}\n{advice}");
+        }
+        assert_eq!(proven.doubt(), None);
+    }
+    let of = |iops: u32, size: &str, reads: u32| {
+        format!("iops = {iops}\nsize = \"{size}\"\nreads = \"{reads}%\"\n")
+    };
+    check(
+        "4TiB",
+        &of(10, "64KiB", 0),
+        &["(media latency: assumed), or"],
+    );
+    // Every second I/O of 40 KiB touches two units of 64 KiB.
+    check(
+        "4TiB",
+        &of(10, "40KiB", 0),
+        &["in up to 2 parts, the slowest"],
+    );
+    check(
+        "4TiB",
+        &of(10, "1MiB", 0),
+        &["in up to 4 parts, the slowest"],
+    );
+    check(
+        "2TiB",
+        &of(4, "2MiB", 0),
+        &["in up to 8 parts, the slowest"],
+    );
+    check(
+        "8TiB",
+        &of(4, "16MiB", 0),
+        &["in up to 64 parts, the slowest"],
+    );
+    check(
+        "8TiB",
+        &of(4, "16MiB", 100),
+        &["in up to 64 parts, the slowest"],
+    );
+}

@@ -102,6 +102,28 @@ fn the_time_of_a_proof_counts_calls() {
     check("2MiB", 5);
 }
 
+/// Proofs are rationed by the calls of large I/Os too: 4,096 of each of these, in 300 s of virtual time and one of warm-up: none
+/// is begun that nobody asks for.
+#[test]
+fn proofs_of_many_calls_are_not_begun_unless_they_are_asked_for() {
+    let figures = "latency_goal = { p50 = \"700ms\" }\n[[volume.period]]\nname = \"peak\"\niops = 4\nsize = \"1GiB\"\n\
+                   reads = \"100%\"\n[[volume.period]]\nname = \"normal\"\niops = 3\nsize = \"1GiB\"\nreads = \"100%\"\n";
+    let request = Request {
+        families: vec![Family::Nfs],
+        offers: 1,
+        ..Request::default()
+    };
+    let plan = planned(figures, &request, None);
+    let operations: u64 = 301 * (4 + 3) * 4096;
+    let seconds = operations.div_ceil(1_000_000);
+    assert_eq!(plan.offers[0].proof, Proven::No(seconds), "{plan}");
+    let says = format!(
+        "NOT PROVEN: none of the designs below was predicted under this load; the first alone takes about {seconds} s."
+    );
+    let text = unwrapped(&plan);
+    assert!(text.starts_with(&says), "{text}");
+}
+
 /// Stripes with little headroom miss the goal, and each proof takes a sixth of the time that there is; designs with more headroom
 /// are proven before it is over.
 #[test]

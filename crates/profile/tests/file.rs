@@ -334,4 +334,8 @@ fn what_is_larger_than_anything_that_is_planned_is_refused() {
         "`capacity` is more than 100 PiB",
     );
     check("capacity = \"100PiB\"", "iops = 5", "");
+    // A sector for each but the last, which may be a part of one: 999 × 512.
+    check("", "iops = 1000\nthroughput = \"511488B/s\"", "");
+    let sectors = "511487 bytes a second at p50 are less than 512 for each of 1000 I/Os";
+    check("", "iops = 1000\nthroughput = \"511487B/s\"", sectors);
 }

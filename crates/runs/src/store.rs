@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_record::{Record, SCHEMA, Verdict};
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use crate::limits::{Writer, prune, writer_of};
 use crate::{Limits, RunStart, RunWriter, files};
@@ -144,6 +145,25 @@ impl Store {
         Ok(runs)
     }
 
+    /// The list as a document (schema `fathom.runs/1`): `runs` as of [`Self::list`], with the words of their states.
+    pub fn list_json(&self, runs: &[RunEntry]) -> Value {
+        let entries = runs.iter().map(|run| {
+            json!({
+                "id": run.id,
+                "kind": run.kind,
+                "what": run.what,
+                "started_unix_ns": run.started_unix_ns,
+                "state": run.state.words(),
+            })
+        });
+        json!({
+            "schema": "fathom.runs/1",
+            "folder": self.folder.display().to_string(),
+            "count": runs.len(),
+            "runs": entries.collect::<Vec<_>>(),
+        })
+    }
+
     /// What a run that is called `name` is called later too: its id in full, or `name` where no one run is called so.
     pub fn name_of(&self, name: &str) -> Result<String, StoreError> {
         if let Some(count) = before_last(name)? {
@@ -241,7 +261,7 @@ fn entry_of(folder: &Path) -> Option<RunEntry> {
     let log = std::fs::File::open(folder.join(files::EVENTS)).ok()?;
     let mut first = String::new();
     io::BufRead::read_line(&mut io::BufReader::new(log), &mut first).ok()?;
-    let first: serde_json::Value = serde_json::from_str(&first).ok()?;
+    let first: Value = serde_json::from_str(&first).ok()?;
     let text = |key: &str| first[key].as_str().unwrap_or_default().to_owned();
     Some(RunEntry {
         id: folder.file_name()?.to_str()?.to_owned(),

@@ -1,4 +1,4 @@
-//! The verbs that write down a need or look something up: `profile`, `catalog`, `report`.
+//! The verbs that write down a need or look something up: `profile`, `catalog`, `runs`, `report`.
 
 use std::path::PathBuf;
 
@@ -49,12 +49,27 @@ pub struct CatalogArgs {
 #[derive(Debug, Clone, Subcommand)]
 pub enum CatalogAction {
     /// List every row by name and era
-    List,
+    List {
+        /// Print all that is known of every row as one JSON document
+        #[arg(long)]
+        json: bool,
+    },
     /// Show the rows of one name, with their sources
     Show {
-        /// Name of a VM size or disk
+        /// Name of a VM size, disk, service level or share model
         name: String,
+        /// Print the rows as one JSON document
+        #[arg(long)]
+        json: bool,
     },
+}
+
+/// `fathom runs`.
+#[derive(Debug, Clone, Args)]
+pub struct RunsArgs {
+    /// Print the list as one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `fathom report`.

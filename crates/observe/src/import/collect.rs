@@ -12,6 +12,7 @@ use fathom_units::{Nanos, Percent};
 use super::coarse::{EVENED_OUT, Groups, together};
 use super::input::Line;
 use super::spans::{Span, cover, spans};
+use crate::counted::counted;
 use crate::{Device, Machine, MachineSample, Ops, Sample};
 
 /// Most samples of devices that are kept of one input: about a week of ten disks, each ten seconds. Where there are more,
@@ -388,7 +389,8 @@ impl Told {
         let Self { count, twice, .. } = self;
         if *twice > 0 {
             doubts.push(format!(
-                "`{name}` is told twice in {twice} reports: the first counts"
+                "`{name}` is told twice in {}: the first counts",
+                counted(*twice as u64, ("report", "reports"))
             ));
         }
         let found = count - twice;

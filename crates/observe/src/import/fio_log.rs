@@ -11,6 +11,7 @@ use fathom_units::Nanos;
 
 use super::input::{Line, Text};
 use super::{Options, devices, unknown};
+use crate::counted::counted;
 use crate::{Device, Observation, Ops, Placed, Sample, Traced, Unknown};
 
 /// What a log tells.
@@ -187,7 +188,8 @@ fn read_log(
         }
     }
     if trims > 0 {
-        doubts.push(format!("{trims} trims in `{}` are left out", text.name));
+        let trims = counted(trims, ("trim", "trims"));
+        doubts.push(format!("{trims} in `{}` left out", text.name));
     }
     Ok(log)
 }
@@ -234,7 +236,8 @@ fn entry(line: &Line<'_>) -> Result<Entry, Box<Diagnostic>> {
         Box::new(line.error(part, message).hint(hint))
     };
     if fields.len() < 4 {
-        return Err(refuse("", format!("this line has {} fields", fields.len())));
+        let fields = counted(fields.len() as u64, ("field", "fields"));
+        return Err(refuse("", format!("this line has {fields}")));
     }
     let mut numbers = [0; 5];
     for (place, field) in numbers.iter_mut().zip(&fields) {

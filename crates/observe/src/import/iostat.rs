@@ -14,6 +14,7 @@ use super::sysstat::{DISCARDS, Row, processors, went_back};
 use super::when::{Dates, NotADate};
 use super::{Options, devices, unknown};
 use crate::Observation;
+use crate::counted::counted;
 
 /// Reads the text.
 pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
@@ -240,9 +241,9 @@ impl Reader<'_> {
         }
         if figures.len() != columns.len() {
             let message = format!(
-                "this row has {} figures for {} columns",
-                figures.len(),
-                columns.len()
+                "this row has {} for {}",
+                counted(figures.len() as u64, ("figure", "figures")),
+                counted(columns.len() as u64, ("column", "columns"))
             );
             let hint =
                 "rows of two runs are mixed, or the text was changed: log anew with `iostat -x -t`";
@@ -346,7 +347,8 @@ pub(super) const FIRST: &str = "the first report of a run is left out: it counts
 pub(super) fn enough(complaints: &mut Diagnostics, name: &str, reports: usize) {
     if reports < 2 && !complaints.has_errors() {
         let message = format!(
-            "`{name}`: it holds {reports} reports, of which the first counts from the machine's start"
+            "`{name}`: it holds {}, of which the first counts from the machine's start",
+            counted(reports as u64, ("report", "reports"))
         );
         let hint = "log several: `iostat -x -t 1 60`";
         complaints.push(Diagnostic::error(message).hint(hint));

@@ -13,6 +13,7 @@ use super::sysstat::{Memory, Row, processors, went_back};
 use super::when::Dates;
 use super::{Options, devices, unknown};
 use crate::Observation;
+use crate::counted::counted;
 
 /// Reads the lines.
 pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {
@@ -67,9 +68,9 @@ impl Reader {
         }
         if fields.len() != self.columns.len() || fields.len() < 4 {
             let message = format!(
-                "this row has {} fields for {} columns",
-                fields.len(),
-                self.columns.len()
+                "this row has {} for {}",
+                counted(fields.len() as u64, ("field", "fields")),
+                counted(self.columns.len() as u64, ("column", "columns"))
             );
             let hint = "each table begins with its columns (`# hostname;interval;timestamp;…`): write the log anew with `sadf -d FILE -- -d`";
             self.complaints.push(line.error("", message).hint(hint));

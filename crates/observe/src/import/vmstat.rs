@@ -13,6 +13,7 @@ use super::number::Decimals;
 use super::sysstat::processors;
 use super::when::Dates;
 use super::{Options, unknown};
+use crate::counted::counted;
 use crate::{MachineSample, Observation};
 
 /// The columns in their order. Older versions have neither `st` nor `gu`.
@@ -143,9 +144,9 @@ impl Reader<'_> {
         }
         if words.len() < self.columns.len() || self.columns.is_empty() {
             let message = format!(
-                "this row has {} figures for {} columns",
-                words.len(),
-                self.columns.len()
+                "this row has {} for {}",
+                counted(words.len() as u64, ("figure", "figures")),
+                counted(self.columns.len() as u64, ("column", "columns"))
             );
             let hint = "log with `vmstat -t 1`, without `-d`, `-D` or `-s`";
             self.complaints.push(line.error("", message).hint(hint));

@@ -1,5 +1,7 @@
 //! Doubts, each told once with how often it came up.
 
+use crate::counted::counted;
+
 /// Most that are told apart.
 const MOST: usize = 100;
 
@@ -35,7 +37,7 @@ impl Doubts {
             1 => doubt.clone(),
             times => format!("{doubt} ({times} times)"),
         });
-        let more = (self.more > 0).then(|| format!("{} more doubts", self.more));
+        let more = (self.more > 0).then(|| counted(self.more, ("more doubt", "more doubts")));
         each.chain(more).collect()
     }
 }

@@ -4,6 +4,7 @@
 use fathom_units::group_digits;
 
 use super::{Seen, Watcher, own_use};
+use crate::counted::{counted, ios};
 use crate::samples::{Device, Sample, Traced, Unknown};
 use crate::shares::percent;
 
@@ -30,15 +31,15 @@ const UNTRACED: [Unknown; 4] = [
 /// Counters and tracepoints count the same I/Os; where they do not, a driver takes I/O around the kernel's request queue, or
 /// events are missing.
 fn disagreement(device: &Device, traced: &Traced) -> Option<String> {
-    let counted: f64 = device.samples.iter().filter_map(Sample::ios).sum();
+    let count: f64 = device.samples.iter().filter_map(Sample::ios).sum();
     let seen = traced.read_size.count() + traced.write_size.count() + traced.flushes;
     // I/Os under way at either end are in one of the two alone.
-    let differ = (counted - seen as f64).abs() > counted * 0.01 + 1_000.0;
+    let differ = (count - seen as f64).abs() > count * 0.01 + 1_000.0;
     differ.then(|| {
         format!(
-            "of `{}` the counters show {} I/Os and the tracepoints {}: what is said of single I/Os is of those",
+            "of `{}` the counters show {} and the tracepoints {}: what is said of single I/Os is of those",
             device.name,
-            group_digits(counted.round() as u64),
+            ios(count.round() as u64),
             group_digits(seen)
         )
     })
@@ -46,14 +47,15 @@ fn disagreement(device: &Device, traced: &Traced) -> Option<String> {
 
 /// Flushes that the counters have among the writes, where they are enough to change rates and the mean size.
 fn flushes(device: &Device, traced: &Traced) -> Option<String> {
-    let counted: f64 = device.samples.iter().filter_map(Sample::ios).sum();
-    (traced.flushes as f64 > counted * 0.01).then(|| {
+    let count: f64 = device.samples.iter().filter_map(Sample::ios).sum();
+    (traced.flushes as f64 > count * 0.01).then(|| {
         format!(
-            "of `{}` {} of {} I/Os are flushes: the kernel counts them as writes, of no bytes, so that they are in the \
+            "of `{}` {} of {} {}: the kernel counts them as writes, of no bytes, so that they are in the \
              rates and shares and make the mean size smaller, and in no latency of single I/Os",
             device.name,
             group_digits(traced.flushes),
-            group_digits(counted.round() as u64)
+            ios(count.round() as u64),
+            if traced.flushes == 1 { "is a flush" } else { "are flushes" }
         )
     })
 }
@@ -82,10 +84,10 @@ impl Watcher<'_> {
             .then(|| percent(totals.traced.as_secs_f64() / watched));
         let spent = totals.events as f64 * cost.as_secs_f64() / watched;
         self.notes.push(format!(
-            "the tracepoints used an estimated {} of a processor: {} events, and recording one takes {cost} here as \
+            "the tracepoints used an estimated {} of a processor: {}, and recording one takes {cost} here as \
              measured at the start",
             percent(spent),
-            group_digits(totals.events),
+            counted(totals.events, ("event", "events")),
         ));
         if let Some(share) = sampled {
             self.notes.push(format!(
@@ -95,13 +97,16 @@ impl Watcher<'_> {
             ));
         }
         if totals.lost > 0 {
+            let lost = counted(totals.lost, ("event was", "events were"));
             self.doubts.add(format!(
-                "{} events were lost by the kernel's buffers; I/Os around them are left out",
-                totals.lost
+                "{lost} lost by the kernel's buffers; I/Os around that are left out"
             ));
         }
         if totals.cut > 0 {
-            self.doubts.add(format!("{} I/Os had not ended a second after their part of the time; their latency is not known", totals.cut));
+            self.doubts.add(format!(
+                "{} had not ended a second after their part of the time: what they took is not known",
+                ios(totals.cut)
+            ));
         }
         for (device, traced) in self.seen.devices.iter_mut().zip(tracer.finish()) {
             if sampled.is_none() && self.options.processes.is_empty() {
@@ -147,11 +152,11 @@ impl Watcher<'_> {
         } else {
             "counters"
         };
-        let count = self.seen.machine.samples.len();
+        let count = self.seen.machine.samples.len() as u64;
         self.seen.source = format!(
-            "{} watched live for {watched} by the kernel's {ways}, {count} interval{}",
+            "{} watched live for {watched} by the kernel's {ways}, {}",
             names.join(", "),
-            if count == 1 { "" } else { "s" }
+            counted(count, ("interval", "intervals"))
         );
         self.seen.doubts = self.doubts.told();
         Seen {
@@ -172,9 +177,8 @@ impl Watcher<'_> {
         } else if !self.options.processes.is_empty() {
             self.notes.push(format!(
                 "what the kernel's own workers issue later (buffered writes, I/Os that waited in its queue) is not among the \
-                 figures: they issued {} {}, for whichever processes",
-                group_digits(self.by_kernel),
-                if self.by_kernel == 1 { "I/O" } else { "I/Os" }
+                 figures: they issued {}, for whichever processes",
+                ios(self.by_kernel)
             ));
         }
     }

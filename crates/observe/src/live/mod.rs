@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::{Clock, sleep_until, thread_usage, wall_clock};
-use fathom_units::{Nanos, group_digits};
+use fathom_units::Nanos;
 
 use self::counters::{
     Counters, Processors, count_processors, read_diskstats, read_meminfo, read_stat,
@@ -25,6 +25,7 @@ use self::devices::{Chosen, choose, is_empty};
 use self::doubts::Doubts;
 use self::processes::Moved;
 use self::trace::{Interval, Tracer, Wanted, tracefs};
+use crate::counted::ios;
 use crate::samples::{Device, MachineSample, Observation, Sample};
 
 /// Between two looks at whether to stop.
@@ -343,11 +344,8 @@ impl<'a> Watcher<'a> {
         self.last = (now, wall);
         // In whole seconds: the last interval is not over to the nanosecond.
         let left = self.end.saturating_sub(now).as_secs_f64().round() as u64;
-        let rate = group_digits(rate.round() as u64);
-        self.line = Some(match left {
-            0 => format!("{rate} I/Os a second"),
-            left => format!("{rate} I/Os a second, {} left", Nanos::from_secs(left)),
-        });
+        let left = (left > 0).then(|| Nanos::from_secs(left));
+        self.line = Some(progress(rate, left));
         Ok(())
     }
 
@@ -492,5 +490,27 @@ fn add_traced(sample: &mut Sample, traced: &Interval, narrowed: bool) {
         sample.writes = Some(writes.ops(scale));
         sample.queue = Some(traced.queued as f64 / traced.traced as f64);
         sample.busy = None;
+    }
+}
+
+/// What is shown of an interval while it goes on: its rate, and what is left of the time.
+fn progress(rate: f64, left: Option<Nanos>) -> String {
+    let rate = ios(rate.round() as u64);
+    match left {
+        None => format!("{rate} a second"),
+        Some(left) => format!("{rate} a second, {left} left"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_io_is_told_as_one() {
+        assert_eq!(progress(0.6, None), "1 I/O a second");
+        let left = Some(Nanos::from_secs(3));
+        assert_eq!(progress(0.4, left), "0 I/Os a second, 3 s left");
+        assert_eq!(progress(1_234.0, left), "1,234 I/Os a second, 3 s left");
     }
 }

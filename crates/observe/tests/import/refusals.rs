@@ -162,7 +162,7 @@ fn iostat_texts_that_are_damaged() {
         &["`420.0k` is no number", "without `-h`"],
     );
     let one = good.split("\n\n\n").next().unwrap();
-    check(one.as_bytes(), "f", &["holds 1 reports"]);
+    check(one.as_bytes(), "f", &["holds 1 report,"]);
     let error = refused(good.as_bytes(), "f", &only(&["loop9"]));
     assert!(
         error.contains("no device `loop9`") && error.contains("did you mean `loop0`"),
@@ -333,7 +333,7 @@ fn devices_that_come_and_go() {
     says(&observation, "`loop0` is in 4 of 6 reports");
     let twice = good.replacen(line, &format!("{line}\n{line}"), 1);
     let observation = read_text(&twice, &only(&["loop0"]));
-    says(&observation, "`loop0` is told twice in 1 reports");
+    says(&observation, "`loop0` is told twice in 1 report:");
     in_order(&observation);
 }
 

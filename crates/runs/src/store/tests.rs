@@ -7,7 +7,7 @@ use fathom_record::{
 use fathom_units::Nanos;
 use fathom_workload::SetOperation;
 
-fn start(environment: &serde_json::Value) -> RunStart<'_> {
+fn start(environment: &Value) -> RunStart<'_> {
     RunStart {
         kind: "run",
         what: "test",
@@ -36,9 +36,9 @@ fn record() -> Record {
         title: "test".into(),
         stored: true,
         started_unix_ns: 1,
-        workload: serde_json::Value::Null,
-        design: serde_json::Value::Null,
-        environment: serde_json::Value::Null,
+        workload: Value::Null,
+        design: Value::Null,
+        environment: Value::Null,
         stages: vec![],
         sweep: None,
         checks: vec![],
@@ -51,7 +51,7 @@ fn record() -> Record {
 #[test]
 fn a_run_is_stored_and_found() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     for _ in 0..2 {
         let writer = store.begin(&start(&environment)).unwrap();
         assert_eq!(writer.finish(&record()), None);
@@ -114,7 +114,7 @@ fn measured(writer: &mut RunWriter, interval: &IntervalStats) {
 #[test]
 fn what_was_told_late_is_added_to_its_second() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let mut writer = store.begin(&start(&environment)).unwrap();
     writer.event(&Event::StageStarted {
         index: 0,
@@ -153,7 +153,7 @@ fn what_was_told_late_is_added_to_its_second() {
 #[test]
 fn a_second_has_the_operations_that_were_done() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let mut writer = store.begin(&start(&environment)).unwrap();
     writer.event(&Event::StageStarted {
         index: 0,
@@ -176,7 +176,7 @@ fn a_second_has_the_operations_that_were_done() {
 #[test]
 fn a_run_cut_short_is_known_up_to_its_last_second() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let mut writer = store.begin(&start(&environment)).unwrap();
     writer.event(&Event::StageStarted {
         index: 0,
@@ -213,7 +213,7 @@ fn a_run_cut_short_is_known_up_to_its_last_second() {
 #[test]
 fn failures_are_told_once_a_second_and_known_of_a_run_cut_short() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let mut writer = store.begin(&start(&environment)).unwrap();
     let begin = |writer: &mut RunWriter, index| {
         writer.event(&Event::StageStarted {
@@ -253,7 +253,7 @@ fn failures_are_told_once_a_second_and_known_of_a_run_cut_short() {
 #[test]
 fn a_record_that_cannot_be_read_is_made_from_the_events() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let mut start = start(&environment);
     start.workload = "[[stage]]\nname = \"mix\"\nrepeats = 2\nmeasure = \"1s\"\n\
         [[stage.job]]\ntarget = { path = \"f\", size = \"1MiB\" }\nblock = \"4KiB\"\n";
@@ -296,7 +296,7 @@ fn an_empty_store_has_no_newest_run() {
 #[test]
 fn a_run_knows_whether_it_is_the_last() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let first = store.begin(&start(&environment)).unwrap();
     assert_eq!(first.name(), "last");
     let earlier = RunStart {
@@ -319,7 +319,7 @@ fn a_run_knows_whether_it_is_the_last() {
 #[test]
 fn runs_are_counted_from_the_last() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     for title in ["first", "second", "third"] {
         let writer = store.begin(&start(&environment)).unwrap();
         let titled = Record {
@@ -365,7 +365,7 @@ fn runs_are_counted_from_the_last() {
 #[test]
 fn a_folder_is_named_by_its_path() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let writer = store.begin(&start(&environment)).unwrap();
     let folder = writer.folder().to_owned();
     assert_eq!(writer.finish(&record()), None);
@@ -383,7 +383,7 @@ fn the_oldest_runs_go_first_and_strangers_stay() {
         runs: 2,
         bytes: u64::MAX,
     });
-    let environment = serde_json::json!({});
+    let environment = json!({});
     std::fs::create_dir_all(store.folder.join("mine")).unwrap();
     for _ in 0..4 {
         let mut writer = store.begin(&start(&environment)).unwrap();
@@ -400,7 +400,7 @@ fn what_goes_is_told_and_a_run_under_way_stays() {
         runs: 1,
         bytes: u64::MAX,
     });
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let mut served = store.begin(&start(&environment)).unwrap();
     assert_eq!(served.take_note(), None);
     assert_eq!(store.list().unwrap()[0].state, RunState::UnderWay);
@@ -433,7 +433,7 @@ fn of_several_runs_of_one_second_the_oldest_goes() {
         ..Limits::default()
     };
     let (_keep, store) = store(limits);
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let second = start(&environment);
     let mut begun = Vec::new();
     for (nanos, kind) in ["run", "predict", "run", "run", "predict"]
@@ -458,7 +458,7 @@ fn of_several_runs_of_one_second_the_oldest_goes() {
 #[test]
 fn a_run_is_found_by_its_own_name_alone() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let writer = store.begin(&start(&environment)).unwrap();
     let id = writer
         .folder()
@@ -482,7 +482,7 @@ fn a_run_is_found_by_its_own_name_alone() {
 #[test]
 fn a_digest_is_what_the_record_says() {
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let mut writer = store.begin(&start(&environment)).unwrap();
     let run = store.runs().unwrap().remove(0);
     assert_eq!(run.digest().state, RunState::UnderWay);
@@ -529,7 +529,7 @@ fn a_digest_is_what_the_record_says() {
 fn a_run_is_followed_line_by_line() {
     use std::io::Write as _;
     let (_keep, store) = store(Limits::default());
-    let environment = serde_json::json!({});
+    let environment = json!({});
     let mut writer = store.begin(&start(&environment)).unwrap();
     let run = store.runs().unwrap().remove(0);
     let log = run.folder.join(files::EVENTS);
@@ -555,8 +555,35 @@ fn a_run_is_followed_line_by_line() {
     let told = follower.more().unwrap();
     assert_eq!(
         told[0].event,
-        serde_json::json!({"event": "stage-finished", "index": 0})
+        json!({"event": "stage-finished", "index": 0})
     );
     drop(writer);
     assert!(follower.is_over());
+}
+
+#[test]
+fn the_document_lists_what_the_table_does() {
+    let (_keep, store) = store(Limits::default());
+    let none = store.list_json(&store.list().unwrap());
+    assert_eq!((&none["count"], &none["runs"]), (&json!(0), &json!([])));
+    let environment = json!({});
+    let writer = store.begin(&start(&environment)).unwrap();
+    assert_eq!(writer.finish(&record()), None);
+    let under_way = store.begin(&start(&environment)).unwrap();
+    let runs = store.list().unwrap();
+    let document = store.list_json(&runs);
+    assert_eq!(document["schema"], "fathom.runs/1");
+    assert_eq!(document["count"], 2);
+    assert_eq!(
+        document["runs"][0],
+        json!({
+            "id": runs[0].id,
+            "kind": "run",
+            "what": "test",
+            "started_unix_ns": 1_767_323_045_000_000_000u64,
+            "state": "trustworthy",
+        })
+    );
+    assert_eq!(document["runs"][1]["state"], "under way");
+    drop(under_way);
 }
