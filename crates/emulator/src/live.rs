@@ -75,6 +75,7 @@ impl<'a> Keeper<'a> {
             index: 0,
             count: 1,
             name: STAGE,
+            words: STAGE,
             expected: None,
         });
         for second in seconds {

@@ -5,7 +5,8 @@ use std::os::unix::fs::DirBuilderExt;
 
 use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
 use fathom_record::{
-    Event, EventSink, InMemory, StageResult, TargetFacts, resolved_stage, stage_record,
+    Event, EventSink, InMemory, StageResult, TargetFacts, repeat_name, resolved_stage,
+    stage_in_words, stage_record,
 };
 use fathom_units::{Nanos, group_digits};
 use fathom_workload::{ExistingFiles, Job, Stage, Workload};
@@ -310,10 +311,12 @@ fn run_stages(
         if stop.is_requested() {
             break;
         }
+        let words = told_name(stage, planned.repeat + 1);
         sink.event(&Event::StageStarted {
             index,
             count: plan.stages.len(),
             name: &planned.name,
+            words: &words,
             expected: planned.expected,
         });
         let run = StageRun {
@@ -361,6 +364,12 @@ fn run_stages(
         }
     }
     Ok(())
+}
+
+/// What people are told that this repeat of a stage, counted from 1, is called.
+fn told_name(stage: &Stage, repeat: u32) -> String {
+    let jobs: Vec<&str> = stage.jobs.iter().map(|job| job.name.as_str()).collect();
+    repeat_name(&stage_in_words(&stage.name, &jobs), repeat)
 }
 
 /// Index over the whole workload of each stage's first job.

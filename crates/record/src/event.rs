@@ -62,6 +62,8 @@ pub enum Event<'a> {
         count: usize,
         /// Its name.
         name: &'a str,
+        /// What people are told it is called, as [`crate::stage_in_words`] has it.
+        words: &'a str,
         /// How long it should take, where that is known.
         expected: Option<Nanos>,
     },

@@ -14,6 +14,7 @@ mod event;
 mod io_log;
 mod measure;
 mod merge;
+mod naming;
 mod rate_windows;
 mod rates;
 mod repeats;
@@ -40,6 +41,7 @@ pub use measure::{
 pub use merge::{
     HostClock, HostPart, MergeError, MissingHost, host_of, merge, merged_latency, merged_response,
 };
+pub use naming::{jobs_in_words, stage_in_words};
 pub use rate_windows::{RateWindows, WindowCounts, Windows};
 pub use rates::{resolved_stage, resolved_workload, stage_rate};
 pub use repeats::{PlannedStage, planned_stages};

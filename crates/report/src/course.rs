@@ -24,11 +24,12 @@ impl Course {
         if let Event::StageStarted {
             index,
             count,
-            name,
+            words,
             expected,
+            ..
         } = event
         {
-            (*name).clone_into(&mut self.stage);
+            (*words).clone_into(&mut self.stage);
             (self.number, self.count) = (index + 1, *count);
             self.expected = *expected;
         }
@@ -92,7 +93,8 @@ mod tests {
         course.event(&Event::StageStarted {
             index: 2,
             count: 5,
-            name: "reads",
+            name: "a read",
+            words: "reads",
             expected: expected.map(Nanos::from_millis),
         });
         assert_eq!((course.stage.as_str(), course.number), ("reads", 3));

@@ -125,7 +125,8 @@ mod tests {
         let start = Event::StageStarted {
             index: 0,
             count: 5,
-            name: "reads",
+            name: "a read",
+            words: "reads",
             expected: Some(Nanos::from_secs(90)),
         };
         assert_eq!(progress.line(&start, 80), None);

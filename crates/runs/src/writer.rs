@@ -260,6 +260,7 @@ impl EventSink for RunWriter {
                 index,
                 count,
                 name,
+                words,
                 expected,
             } => {
                 // What the stage itself adds is told from there.
@@ -267,7 +268,7 @@ impl EventSink for RunWriter {
                 self.stage_begins = self.log_ends;
                 self.stage_line(*index, name);
                 let expected = expected.map(Nanos::get);
-                self.line(&json!({"event": "stage-started", "index": index, "count": count, "name": name, "expected_ns": expected}));
+                self.line(&json!({"event": "stage-started", "index": index, "count": count, "name": name, "words": words, "expected_ns": expected}));
             }
             Event::Interval {
                 index,

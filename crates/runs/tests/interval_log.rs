@@ -45,6 +45,7 @@ fn another_reader_finds_every_second() {
             index,
             count,
             name,
+            words: name,
             expected,
         });
         for (at, phase) in [(1, Phase::Warmup), (2, Phase::Measure), (3, Phase::Measure)] {

@@ -198,6 +198,7 @@ mod tests {
         index: 0,
         count: 1,
         name: "reads",
+        words: "reads",
         expected: None,
     };
 

@@ -2,7 +2,9 @@
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_model::{Design, Storage};
-use fathom_record::{Event, EventSink, StageResult, repeat_name, resolved_stage, stage_record};
+use fathom_record::{
+    Event, EventSink, StageResult, repeat_name, resolved_stage, stage_in_words, stage_record,
+};
 use fathom_units::Nanos;
 use fathom_workload::generator::StreamError;
 use fathom_workload::{Stage, Workload};
@@ -55,7 +57,9 @@ pub fn predict(
         for repeat in 0..repeats(number) {
             let name = repeat_name(&stage.name, repeat + 1);
             let jobs = &jobs;
-            announce(sink, (index, count as usize), &name, jobs);
+            let names: Vec<&str> = jobs.iter().map(|it| it.job.name.as_str()).collect();
+            let words = repeat_name(&stage_in_words(&stage.name, &names), repeat + 1);
+            announce(sink, (index, count as usize), (&name, &words), jobs);
             let setup = Setup {
                 jobs,
                 seed: workload.seed,

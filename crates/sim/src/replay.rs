@@ -186,6 +186,7 @@ impl Replay {
             index: 0,
             count: 1,
             name: STAGE,
+            words: STAGE,
             expected: Some(self.length),
         });
         let mut run = Run::new(self, &mut storage, sink);

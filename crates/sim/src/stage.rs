@@ -153,7 +153,7 @@ pub(crate) const fn errno_of(error: IoError) -> i32 {
 pub(crate) fn announce(
     sink: &mut dyn EventSink,
     (index, count): (usize, usize),
-    name: &str,
+    (name, words): (&str, &str),
     jobs: &[PlannedJob<'_>],
 ) {
     let ends = jobs.iter().map(|planned| {
@@ -167,6 +167,7 @@ pub(crate) fn announce(
         index,
         count,
         name,
+        words,
         expected,
     });
 }

@@ -5,7 +5,8 @@
 //! the number of the pass and the worker's key alone, so that the check draws it again.
 //!
 //! How many passes there are, and what is counted against the limits of a job, is as in fio: a time-based job goes on
-//! with further passes; a limit of I/Os counts the reads of checks too; where a job that writes each block once, in order
+//! with further passes; a limit of I/Os counts the reads of checks too; a mix in order ends once all its passes together have
+//! moved what its targets have, as often as they are asked for; where a job that writes each block once, in order
 //! or at random, shall move more bytes than its files have, passes follow until reads and writes together have moved as many.
 //!
 //! Invariants: a write is checked after it completed; a block whose write failed is not checked; nothing here grows with
@@ -314,7 +315,8 @@ impl Program {
     /// The pass is only counted, not issued.
     fn skip_stream(&mut self) -> Step {
         for _ in 0..UNISSUED_AT_A_TIME {
-            let next = if self.passes.allows(self.ios) {
+            let counted: u64 = self.unissued.iter().map(|(_, bytes)| bytes).sum();
+            let next = if self.passes.allows(self.ios) && !self.passes.ended_together(counted) {
                 self.pass.next_io()
             } else {
                 None
@@ -355,7 +357,7 @@ impl Program {
         if let Some(chosen) = self.trims.as_mut().and_then(Trims::due) {
             return self.discard(chosen.number, chosen.io);
         }
-        let drawn = if may_go_on {
+        let drawn = if may_go_on && !self.passes.ended_together(self.streamed) {
             self.pass.draw(draw)
         } else {
             Drawn::Over

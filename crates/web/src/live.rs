@@ -41,7 +41,9 @@ impl Course {
                 self.doing = layout_line(path, Bytes::new(done), Bytes::new(total));
             }
             "stage-started" => {
-                let name = event["name"].as_str().unwrap_or_default();
+                // Runs of earlier versions have the name alone.
+                let words = event["words"].as_str().or(event["name"].as_str());
+                let name = words.unwrap_or_default();
                 let (nth, count) = (number("index").saturating_add(1), number("count"));
                 self.stage = format!("Stage {nth} of {count}: {name}");
                 "begins".clone_into(&mut self.doing);
@@ -148,7 +150,7 @@ mod tests {
         };
         let started = json!({"event": "run-started"});
         let layout = json!({"event": "layout", "path": "/a<b", "done_bytes": 1 << 20, "total_bytes": 4 << 20});
-        let stage = json!({"event": "stage-started", "index": 1, "count": 5, "name": "<s>"});
+        let stage = json!({"event": "stage-started", "index": 1, "count": 5, "name": "first", "words": "<s>"});
         let warm = json!({"event": "interval", "measured": false});
         let note = json!({"event": "note", "text": "<n>"});
         for (told, expected) in [

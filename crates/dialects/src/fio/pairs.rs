@@ -7,7 +7,7 @@
 use fathom_units::Bytes;
 use fathom_workload::Target;
 
-use super::passes::{Extent, skips, time_based, used_blocks};
+use super::passes::{Extent, forgets_nothing, skips, time_based, used_blocks};
 use super::placement::{is_independent, is_never_random};
 use super::settings::{Amount, Settings};
 use super::skipping::queues;
@@ -57,7 +57,12 @@ pub fn extent(
             // What is trimmed counts as what is then written does.
             let round = pairs.saturating_mul(block).saturating_mul(2);
             let left = of_pass.saturating_add(1).saturating_sub(block);
-            let pairs = pairs.saturating_mul(left.div_ceil(round).max(loops));
+            let rounds = if forgets_nothing(settings) {
+                1
+            } else {
+                left.div_ceil(round).max(loops)
+            };
+            let pairs = pairs.saturating_mul(rounds);
             pairs.saturating_mul(each(settings))
         }
         None if queues(settings) => {

@@ -42,7 +42,7 @@ pub fn extent(settings: &Settings, targets: &[Target], past_end: bool) -> Extent
             loops,
         }
     });
-    let of_mix = ios_of_verified_mix(settings, total.filter(|_| io_size.is_none()));
+    let of_mix = ios_of_unchecked_mix(settings, total.filter(|_| io_size.is_none()));
     let most = [extent.ios, most_ios, of_mix];
     Extent {
         ios: most.into_iter().flatten().min(),
@@ -61,13 +61,15 @@ fn most_ios(settings: &Settings) -> Option<u64> {
     (settings.number_ios > 0 && !timed).then(|| most.saturating_mul(pairs::each(settings)))
 }
 
-/// I/Os of all passes over `total` bytes of a mix in order whose writes are verified: what several passes move together ends it,
-/// where each by itself ends with an I/O that begins within `size`. `None`: of other jobs that follows from their bytes.
-fn ios_of_verified_mix(settings: &Settings, total: Option<u64>) -> Option<u64> {
+/// I/Os of all passes over `total` bytes of a mix in order beside a `verify` by which nothing is checked: what several passes move
+/// together ends it, where each by itself ends with an I/O that begins within `size`. `None`: of other jobs that follows from their
+/// bytes, and passes that are checked know it by themselves, since their checks would count among so many I/Os.
+fn ios_of_unchecked_mix(settings: &Settings, total: Option<u64>) -> Option<u64> {
     let [reads, writes, _] = settings.pattern.directions;
     let (smallest, block) = used_blocks(settings);
     let is_mix = reads && writes && !settings.pattern.random && settings.verify.kind().is_some();
     let is_other = skips(settings)
+        || settings.verify.do_verify
         || settings.placement.zone_mode.is_some()
         || settings.placement.append
         || time_based(settings)
@@ -144,7 +146,7 @@ fn pass_bytes(
             None => (None, passes),
         };
     };
-    if let Some(passes) = verified_passes(settings, total, io_size) {
+    if let Some(passes) = verified_passes(settings, targets, (total, io_size)) {
         return passes;
     }
     // `io_size` of all passes is one limit, and the I/O that reaches it is still done whole.
@@ -159,12 +161,53 @@ fn pass_bytes(
         } else {
             all.next_multiple_of(block).min(rounds)
         }
+    } else if is_last_pass(settings, targets) {
+        io_size.min(total.unwrap_or(u64::MAX)).max(block)
     } else {
         io_size.saturating_mul(loops).max(block)
     };
     let round = total.filter(|_| appends_once(settings));
     let least = round.map_or(least, |round| least.min(round.max(block)));
     (Some(Bytes::new(least)), 1)
+}
+
+/// Whether nothing has fio forget which files it is done with: it then begins no pass once it is done with all of them.
+pub fn forgets_nothing(settings: &Settings) -> bool {
+    !settings.verify.do_verify && settings.loops <= 1 && !time_based(settings)
+}
+
+/// Whether the first pass over `targets` is the last for that reason, as far as passes end where files do. Engines that queue their
+/// I/Os end a pass at `size`, and so are not done with files that whole blocks fill.
+fn is_last_pass(settings: &Settings, targets: &[Target]) -> bool {
+    let (smallest, _) = used_blocks(settings);
+    let mut lengths = targets.iter().map(|target| target.length.map(Bytes::get));
+    let are_filled = lengths.all(|length| length.is_some_and(|it| it.is_multiple_of(smallest)));
+    let goes_on = are_filled && (queues(settings) || goes_round(settings));
+    forgets_nothing(settings) && !goes_on && !ends_nowhere(settings)
+}
+
+/// Whether a walk in order through files that whole blocks fill begins them again by itself.
+fn goes_round(settings: &Settings) -> bool {
+    let [reads, writes, _] = settings.pattern.directions;
+    if settings.pattern.random {
+        is_never_random(settings)
+    } else {
+        reads && writes
+    }
+}
+
+/// Whether no file is ever done with: offsets that may repeat, files drawn by rank, and what goes round by skips and zones.
+fn ends_nowhere(settings: &Settings) -> bool {
+    let place = &settings.placement;
+    let is_drawn = settings.file_choice == FileChoice::Random;
+    let by_rank = is_drawn && !place.file_distribution.is_uniform();
+    let is_random = settings.pattern.random;
+    let by_place = if is_random {
+        is_independent(settings)
+    } else {
+        skips(settings)
+    };
+    by_rank || by_place || place.zone_mode.is_some()
 }
 
 /// Smallest and largest block of the directions that the job goes.
@@ -183,14 +226,13 @@ pub fn used_blocks(settings: &Settings) -> (u64, u64) {
 /// Reads and trims that `verify` stands beside, with nothing to be checked after them, go one pass too.
 fn verified_passes(
     settings: &Settings,
-    total: Option<u64>,
-    io_size: u64,
+    targets: &[Target],
+    (total, io_size): (Option<u64>, u64),
 ) -> Option<(Option<Bytes>, u32)> {
     let [reads, writes, trims] = settings.pattern.directions;
     let has_verify = settings.verify.kind().is_some();
     let is_verified = writes && has_verify;
-    // fio forgets which files it is done with where it loops or checks, and nowhere else.
-    let once = !settings.verify.do_verify && settings.loops <= 1;
+    let once = is_last_pass(settings, targets);
     if has_verify && !writes && once && total.is_some_and(|total| io_size > total) {
         return Some((None, 1));
     }
@@ -232,12 +274,19 @@ fn whole_rounds(settings: &Settings, targets: &[Target], (io_size, block): (u64,
     } else {
         writes && reads && lengths.clone().all(filled)
     };
+    let run = match settings.pattern_number {
+        Some(run) if settings.pattern.random => run.max(1),
+        _ => 1,
+    };
     let round = lengths.try_fold(0u64, |sum, length| {
-        // What is trimmed counts as what is then written does.
-        let bytes = (length? / block * block).saturating_mul(pairs::each(settings));
+        // What is trimmed counts as what is then written does, and each random block has its run.
+        let each = pairs::each(settings).saturating_mul(run);
+        let bytes = (length? / block * block).saturating_mul(each);
         Some(sum.saturating_add(bytes))
     });
-    match round.filter(|round| *round > 0 && !endless) {
+    let is_last = is_last_pass(settings, targets) && (!queues(settings) || run == 1);
+    match round.filter(|round| *round > 0 && (is_last || !endless)) {
+        Some(round) if is_last => round,
         Some(round) => {
             let rounds = (io_size + 1).saturating_sub(block).div_ceil(round);
             round.saturating_mul(rounds.max(u64::from(settings.loops.max(1))))

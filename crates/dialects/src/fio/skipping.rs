@@ -9,9 +9,8 @@ use fathom_units::Bytes;
 use fathom_workload::{Backend, Target, ZoneStride};
 
 use super::blocks::block_range;
-
 use super::engine::backend;
-use super::passes::{forgets_files, skips};
+use super::passes::{forgets_files, forgets_nothing, skips};
 use super::placement;
 use super::settings::{Amount, Settings};
 
@@ -164,7 +163,9 @@ impl Passes {
         let loops = u64::from(settings.loops.max(1));
         let most = whole(self.io_size.unwrap_or(size).saturating_mul(loops));
         let left = |bytes: u64| (bytes + 1).saturating_sub(block).div_ceil(each);
-        let passes = if settings.placement.append {
+        // What is over where the files are, and not by `size`, is so for good where fio does not forget that.
+        let is_done = self.of_pass.is_some_and(|bytes| bytes < bound);
+        let passes = if settings.placement.append || is_done && forgets_nothing(settings) {
             1
         } else {
             loops.max(self.io_size.map_or(0, left))

@@ -19,6 +19,7 @@ fn begin(panel: &mut Panel, (index, count): (usize, usize), name: &str, expected
         index,
         count,
         name,
+        words: name,
         expected: expected.map(Nanos::from_secs),
     });
 }

@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_record::{DirectionRecord, JobRecord, LatencyRecord, Record, RunKind, StageRecord};
+use fathom_record::{
+    DirectionRecord, JobRecord, LatencyRecord, Record, RunKind, StageRecord, jobs_in_words,
+};
 
 use super::time::{self, limit_name};
-use super::{jobs_in_words, names_of, shorter};
+use super::{names_of, shorter};
 use crate::format::{rate, short_time};
 use crate::lines::Lines;
 use crate::repeats::stages_with_repeats;

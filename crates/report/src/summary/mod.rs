@@ -82,29 +82,9 @@ fn written(record: &Record, how_much: Summary, width: Width, run: Option<&str>) 
     text.finish()
 }
 
-/// Several jobs in few words: `a`, `a ×4`, `a and b`, `a … d`.
-fn jobs_in_words(names: &[&str]) -> String {
-    let mut distinct: Vec<&str> = Vec::new();
-    for name in names {
-        if !distinct.contains(name) {
-            distinct.push(name);
-        }
-    }
-    match distinct.as_slice() {
-        [] => String::new(),
-        [one] if names.len() == 1 => (*one).to_owned(),
-        [one] => format!("{one} ×{}", names.len()),
-        [first, second] => format!("{first} and {second}"),
-        [first, .., last] => format!("{first} … {last}"),
-    }
-}
-
 /// A stage by its name; one that has that of its first job alone, as in fio's files, by all of its jobs.
 pub(crate) fn stage_in_words(stage: &StageRecord) -> String {
-    match stage.jobs.first() {
-        Some(first) if first.name == stage.name => jobs_in_words(&names_of(&stage.jobs, |_| true)),
-        _ => stage.name.clone(),
-    }
+    fathom_record::stage_in_words(&stage.name, &names_of(&stage.jobs, |_| true))
 }
 
 /// A stage of `record` as [`stage_in_words`] has it; one that was repeated with which of its repeats it is.
@@ -123,21 +103,4 @@ pub(crate) fn stage_or_repeat(record: &Record, stage: &StageRecord) -> String {
 fn names_of(jobs: &[JobRecord], chosen: impl Fn(&JobRecord) -> bool) -> Vec<&str> {
     let jobs = jobs.iter().filter(|job| chosen(job));
     jobs.map(|job| job.name.as_str()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jobs_are_named_in_few_words() {
-        for (names, expected) in [
-            (vec!["a"], "a"),
-            (vec!["a", "a", "a"], "a ×3"),
-            (vec!["a", "b", "b"], "a and b"),
-            (vec!["w1", "w2", "w3", "w4"], "w1 … w4"),
-        ] {
-            assert_eq!(jobs_in_words(&names), expected);
-        }
-    }
 }

@@ -4,10 +4,10 @@
 //! time than that, they were faster while they ran, which is said. Of each by itself: whether they ran at one time, the record
 //! does not tell.
 
-use fathom_record::{DirectionRecord, JobRecord, StageRecord};
+use fathom_record::{DirectionRecord, JobRecord, StageRecord, jobs_in_words};
 use fathom_units::Nanos;
 
-use super::{jobs_in_words, names_of};
+use super::names_of;
 use crate::format::rate;
 
 /// The largest part of a stage that jobs may have run for to be told of: what is closer shows in no figure's first two digits.

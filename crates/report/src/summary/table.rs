@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use fathom_record::{
     DirectionRecord, IntervalDirection, IntervalRecord, JobRecord, LatencyRecord, Record,
-    StageRecord, merged_latency, merged_response,
+    StageRecord, jobs_in_words, merged_latency, merged_response,
 };
 use fathom_stats::confidence_95;
 use fathom_units::{Nanos, group_digits, per_second};
 
-use super::{jobs_in_words, merged, names_of};
+use super::{merged, names_of};
 use crate::format::{mebibytes, rate, short_mean, short_time, shortened};
 use crate::lines::Lines;
 use crate::repeats::stages_with_repeats;

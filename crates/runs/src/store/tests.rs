@@ -120,6 +120,7 @@ fn what_was_told_late_is_added_to_its_second() {
         index: 0,
         count: 1,
         name: "reads",
+        words: "reads",
         expected: None,
     });
     let late = |writer: &mut RunWriter, interval: &IntervalStats| {
@@ -159,6 +160,7 @@ fn a_second_has_the_operations_that_were_done() {
         index: 0,
         count: 1,
         name: "names",
+        words: "names",
         expected: None,
     });
     let operations = [SetOperation::Create, SetOperation::Delete];
@@ -182,6 +184,7 @@ fn a_run_cut_short_is_known_up_to_its_last_second() {
         index: 0,
         count: 1,
         name: "reads",
+        words: "reads",
         expected: None,
     });
     second(&mut writer);
@@ -220,6 +223,7 @@ fn failures_are_told_once_a_second_and_known_of_a_run_cut_short() {
             index,
             count: 2,
             name: "reads",
+            words: "reads",
             expected: None,
         });
     };
@@ -490,6 +494,7 @@ fn a_digest_is_what_the_record_says() {
         index: 0,
         count: 1,
         name: "s",
+        words: "s",
         expected: None,
     });
     second(&mut writer);

@@ -31,6 +31,8 @@ pub(super) struct Passes {
     ios_max: u64,
     /// Passes follow until this many bytes were moved.
     bytes_until: Option<u64>,
+    /// The streams of all passes end together once they have moved this many bytes.
+    together: Option<u64>,
     /// Whether the directions of I/Os are kept.
     keeps_directions: bool,
 }
@@ -53,6 +55,14 @@ fn leaves_nothing_out(rules: &Placement) -> bool {
     rules.skip == 0 && rules.zones.is_none() && rules.stride.is_none()
 }
 
+/// Whether reads and writes in order, each from its own last place, go through all of their targets.
+fn is_mix_in_order(job: &Job) -> bool {
+    let is_mix = job.mix.read > Percent::ZERO && job.mix.write > Percent::ZERO;
+    let walk = job.features.placement.as_deref();
+    let in_order = matches!(job.access, Access::Sequential { gap, .. } if gap.get() == 0);
+    is_mix && in_order && walk.is_none_or(leaves_nothing_out)
+}
+
 impl Passes {
     pub(super) fn new(job: &Job, key: StreamKey, ranges: &[TargetRange]) -> Self {
         let limits = job.limits;
@@ -71,6 +81,9 @@ impl Passes {
             Access::Mixed { .. } => false,
         };
         let in_passes = each_once && job.mix.write > Percent::ZERO;
+        let asked = u64::from(limits.loops.max(1));
+        let ends_together = is_mix_in_order(job) && limits.bytes.is_none() && !limits.time_based;
+        let together = ends_together.then(|| total.saturating_mul(asked));
         let more = limits.bytes.map(fathom_units::Bytes::get);
         let bytes_until = more.filter(|bytes| in_passes && *bytes > total);
         // Of a trace they stand in the trace.
@@ -88,8 +101,8 @@ impl Passes {
             key,
             ranges: ranges.to_vec(),
             made: 0,
-            left: u64::from(limits.loops.max(1)) - 1,
-            asked: u64::from(limits.loops.max(1)),
+            left: asked - 1,
+            asked,
             total,
             endless: limits.time_based,
             ios_max: limits
@@ -97,6 +110,7 @@ impl Passes {
                 .filter(|_| !limits.time_based)
                 .unwrap_or(u64::MAX),
             bytes_until,
+            together,
             keeps_directions,
         }
     }
@@ -104,7 +118,7 @@ impl Passes {
     /// Of a job that replays a trace: there is one pass.
     pub(super) fn once(&mut self) {
         (self.left, self.asked, self.endless) = (0, 1, false);
-        self.bytes_until = None;
+        (self.bytes_until, self.together) = (None, None);
     }
 
     /// Whether the order of a pass can be kept, where it must be.
@@ -165,6 +179,11 @@ impl Passes {
     /// Whether another I/O may be issued after `ios`.
     pub(super) fn allows(&self, ios: u64) -> bool {
         ios < self.ios_max
+    }
+
+    /// Whether the streams of all passes have ended that moved `bytes` bytes together.
+    pub(super) fn ended_together(&self, bytes: u64) -> bool {
+        self.together.is_some_and(|until| bytes >= until)
     }
 
     /// Whether another pass follows after `ios` I/Os of `bytes` bytes; `stops`: only those that were asked for.

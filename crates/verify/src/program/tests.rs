@@ -487,6 +487,49 @@ fn reads_of_a_mix_are_not_checked_but_its_writes_are() {
     assert!(outcome.writes > 0);
 }
 
+/// A pass over 60 KiB is of 8 I/Os of 8 KiB, the last of which ends past them, and three move as much as 23 do. The reads that
+/// check are none of these.
+#[test]
+fn passes_of_a_mix_in_order_end_together() {
+    let mut job = job();
+    job.mix = half();
+    job.block = fathom_workload::BlockSizes::uniform(Bytes::kib(8));
+    job.limits.loops = 3;
+    job.features.placement = Some(Box::new(Placement {
+        past_end: true,
+        ..Placement::default()
+    }));
+    let range = TargetRange {
+        offset: 0,
+        length: 60 << 10,
+    };
+    for phase in [VerifyPhase::AfterPass, VerifyPhase::Only] {
+        let verify = Verify { phase, ..crc() };
+        let key = StreamKey::default();
+        let mut program = Program::new(&job, &verify, (key, key), &[range], None).unwrap();
+        let (mut moved, mut written, mut checked) = (0, 0, 0);
+        loop {
+            match program.next(0) {
+                Step::Issue(task) => {
+                    match task {
+                        Task::Plain(_) => moved += 1,
+                        Task::Write { .. } => (moved, written) = (moved + 1, written + 1),
+                        Task::Check { .. } => checked += 1,
+                        Task::Discard { .. } => panic!("nothing is trimmed"),
+                    }
+                    program.completed(&task, Completed::Done);
+                }
+                Step::End => break,
+                Step::Settle | Step::Again => {}
+                Step::Wait | Step::Held => panic!("nothing is in flight"),
+            }
+        }
+        let [(reads, _), (writes, _), _] = program.unissued();
+        assert_eq!(moved + reads + writes, 23, "{phase:?}");
+        assert_eq!(checked, written + writes, "{phase:?}");
+    }
+}
+
 #[test]
 fn a_later_job_checks_what_an_earlier_one_wrote() {
     for access in [
