@@ -354,7 +354,7 @@ fn run_stages(
         ready.keep();
         let ends_run = output.ends_run;
         let failed = take_output(stage, index, output, outcome, sink);
-        forget_failed(stage, (&tolerance, failed_before), outcome, sink);
+        forget_failed((stage, failed), (&tolerance, failed_before), outcome, sink);
         tell_checks(&key_maps, sink);
         if failed || ends_run {
             return Ok(());
@@ -428,14 +428,15 @@ fn take_output(
     failed
 }
 
-/// I/Os that failed in a stage that the record leaves out are told by themselves, and counted no more.
+/// I/Os that failed in a stage that the record leaves out are told by themselves, and counted no more, unless one of them
+/// ended the run, which its error tells.
 fn forget_failed(
-    stage: &Stage,
+    (stage, failed): (&Stage, bool),
     (tolerance, before): (&Tolerance, u64),
     outcome: &mut RunOutcome,
     sink: &mut dyn EventSink,
 ) {
-    if !stage.discard {
+    if !stage.discard || failed {
         return;
     }
     let count = tolerance.forget_beyond(before);
