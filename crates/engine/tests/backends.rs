@@ -228,6 +228,28 @@ fn syncs_are_counted_apart() {
     }
 }
 
+/// A stage of fio's files has its first job's name, and people are told of the others too.
+#[test]
+fn a_stage_is_told_by_all_of_its_jobs() {
+    let directory = tempfile::tempdir().unwrap();
+    let one = job(&directory.path().join("file"), Bytes::kib(64));
+    let mut other = one.clone();
+    other.name = "other".to_owned();
+    let mut planned = workload(vec![one, other]);
+    "job".clone_into(&mut planned.stages[0].name);
+    planned.stages[0].repeats = 2;
+    let mut told = common::Told::default();
+    run(
+        &planned,
+        &RunOptions::default(),
+        &StopFlag::new(),
+        &mut told,
+    )
+    .unwrap();
+    assert_eq!(told.stages, ["job", "job #2"]);
+    assert_eq!(told.words, ["job and other", "job and other #2"]);
+}
+
 #[test]
 fn time_ends_a_job_and_warm_up_is_left_out() {
     let directory = tempfile::tempdir().unwrap();

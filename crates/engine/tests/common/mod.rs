@@ -123,6 +123,8 @@ pub struct Told {
     pub layout: Vec<(String, Bytes, Bytes)>,
     pub intervals: Vec<(Nanos, u64)>,
     pub stages: Vec<String>,
+    /// What people are told that stages are called.
+    pub words: Vec<String>,
     /// How many I/Os have failed, as was told last.
     pub failed: u64,
 }
@@ -141,7 +143,10 @@ impl EventSink for Told {
                 self.intervals
                     .push((interval.at, stats.map(fathom_record::OpStats::ios).sum()));
             }
-            Event::StageStarted { name, .. } => self.stages.push((*name).to_owned()),
+            Event::StageStarted { name, words, .. } => {
+                self.stages.push((*name).to_owned());
+                self.words.push((*words).to_owned());
+            }
             Event::MoreFailed { count } => self.failed = *count,
             Event::StageFinished { .. }
             | Event::IoLog { .. }

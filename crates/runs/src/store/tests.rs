@@ -160,7 +160,7 @@ fn a_second_has_the_operations_that_were_done() {
         index: 0,
         count: 1,
         name: "names",
-        words: "names",
+        words: "names and reads",
         expected: None,
     });
     let operations = [SetOperation::Create, SetOperation::Delete];
@@ -170,6 +170,10 @@ fn a_second_has_the_operations_that_were_done() {
     create.latency.record(1000);
     measured(&mut writer, &second);
     let events = std::fs::read_to_string(writer.folder().join("events.jsonl")).unwrap();
+    assert!(
+        events.contains("\"name\":\"names\",\"words\":\"names and reads\""),
+        "{events}"
+    );
     let line = events.lines().last().unwrap();
     assert!(line.contains("\"create\":{"), "{line}");
     assert!(!line.contains("\"delete\""), "{line}");

@@ -97,6 +97,33 @@ fn issued(repeats: u32, arrival: Arrival) -> Vec<Vec<Vec<(u64, u64)>>> {
     sink.0
 }
 
+/// What people are told that stages are called.
+#[derive(Default)]
+struct Words(Vec<String>);
+
+impl EventSink for Words {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::StageStarted { words, .. } = event {
+            self.0.push((*words).to_owned());
+        }
+    }
+}
+
+/// A stage of fio's files has its first job's name, and people are told of the others too.
+#[test]
+fn a_stage_is_told_by_all_of_its_jobs() {
+    let mut work = read_by_two(1, 2, Arrival::Closed);
+    let other = Job {
+        name: "y".to_owned(),
+        ..work.stages[0].jobs[0].clone()
+    };
+    work.stages[0].jobs.push(other);
+    "x".clone_into(&mut work.stages[0].name);
+    let mut told = Words::default();
+    predict(&work, &device(BY_CHANCE), &mut told, &|| false).unwrap();
+    assert_eq!(told.0, ["x and y", "x and y #2"]);
+}
+
 const BY_CHANCE: &str = "latency = { median = \"1ms\", p99 = \"4ms\" }";
 
 #[test]

@@ -333,4 +333,51 @@ mod tests {
         };
         check(in_windows, [false, false]);
     }
+
+    /// A log of each kind of latency, but for what is not counted.
+    #[test]
+    fn latency_that_is_not_counted_has_no_log() {
+        let kinds = |settings: LogSettings| -> Vec<LogKind> {
+            let settings = LogSettings {
+                latency: Some(None),
+                ..settings
+            };
+            let logs = settings.of_job("j", 1, [4096; 3]);
+            logs.files.iter().map(|file| file.kind).collect()
+        };
+        let all = LogSettings::default;
+        let (total, submit, complete) = (LogKind::Latency, LogKind::Submit, LogKind::Complete);
+        assert_eq!(kinds(all()), [total, submit, complete]);
+        let no_latency = LogSettings {
+            no_latency: true,
+            ..all()
+        };
+        assert_eq!(kinds(no_latency), [submit, complete]);
+        let no_submit = LogSettings {
+            no_submit: true,
+            ..all()
+        };
+        assert_eq!(kinds(no_submit), [total, complete]);
+        let no_complete = LogSettings {
+            no_complete: true,
+            ..all()
+        };
+        assert_eq!(kinds(no_complete), [total, submit]);
+    }
+
+    /// Windows of 300 and of 200 ms are made of windows of 100.
+    #[test]
+    fn windows_of_several_logs_are_made_of_common_ones() {
+        let settings = LogSettings {
+            bandwidth: Some(None),
+            iops: Some(None),
+            average_ms: 500,
+            bandwidth_ms: Some(300),
+            iops_ms: Some(200),
+            ..LogSettings::default()
+        };
+        let asked = io_log(&settings.of_job("j", 1, [4096; 3]));
+        assert_eq!(asked.window, Some(Nanos::from_millis(100)));
+        assert!(!asked.each);
+    }
 }
