@@ -311,14 +311,7 @@ fn run_stages(
         if stop.is_requested() {
             break;
         }
-        let words = told_name(stage, planned.repeat + 1);
-        sink.event(&Event::StageStarted {
-            index,
-            count: plan.stages.len(),
-            name: &planned.name,
-            words: &words,
-            expected: planned.expected,
-        });
+        tell_started(stage, (index, plan), sink);
         let run = StageRun {
             seed: workload.seed,
             stage,
@@ -364,6 +357,17 @@ fn run_stages(
         }
     }
     Ok(())
+}
+
+fn tell_started(stage: &Stage, (index, plan): (usize, &Plan), sink: &mut dyn EventSink) {
+    let planned = &plan.stages[index];
+    sink.event(&Event::StageStarted {
+        index,
+        count: plan.stages.len(),
+        name: &planned.name,
+        words: &told_name(stage, planned.repeat + 1),
+        expected: planned.expected,
+    });
 }
 
 /// What people are told that this repeat of a stage, counted from 1, is called.
