@@ -3,6 +3,8 @@
 //! A stage of fio's files has the name of its first job alone, since sections are all that has names there. Whoever runs several
 //! jobs at the same time is told of all of them, by whatever tells of the stage: while it goes, and afterwards.
 
+use std::collections::HashSet;
+
 /// A stage called `name` with jobs of these names, each clone by itself: its name, but all of its jobs in few words where it has
 /// the name of the first one alone.
 pub fn stage_in_words(name: &str, jobs: &[&str]) -> String {
@@ -14,12 +16,12 @@ pub fn stage_in_words(name: &str, jobs: &[&str]) -> String {
 
 /// Several jobs in few words: `a`, `a ×4`, `a and b`, `a … d`.
 pub fn jobs_in_words(names: &[&str]) -> String {
-    let mut distinct: Vec<&str> = Vec::new();
-    for name in names {
-        if !distinct.contains(name) {
-            distinct.push(name);
-        }
-    }
+    let mut seen = HashSet::new();
+    let distinct: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| seen.insert(*name))
+        .collect();
     match distinct.as_slice() {
         [] => String::new(),
         [one] if names.len() == 1 => (*one).to_owned(),
