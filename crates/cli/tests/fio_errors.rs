@@ -392,6 +392,7 @@ fn what_fio_finds_as_it_runs_has_its_results() {
             5,
         ),
         ("--name=a --size=64k --cpumask=0", 22, 22),
+        ("--name=a --ioengine=cpuio --runtime=1", 22, 22),
         (
             "--name=a --size=64k --ioengine=io_uring --io_submit_mode=offload",
             3,
@@ -441,7 +442,7 @@ fn what_fio_finds_as_it_runs_has_its_results() {
 fn what_is_not_carried_has_its_results() {
     const EOPNOTSUPP: u64 = 95;
     for options in [
-        "--name=a --ioengine=cpuio --cpuload=1 --runtime=1",
+        "--name=a --size=64k --ioengine=splice",
         "--name=a --size=64k --cgroup=here",
         "--name=a --rw=write --fill_device=1 --rw=randwrite",
         "--name=a --size=64k --zonemode=strided --zonesize=8k --zoneskip=-4k",

@@ -411,6 +411,7 @@ fn decided_features(features: &Features) {
         files: _,
         errors: _,
         operation: _,
+        processor_work: _,
         replay: _,
         trace_to: _,
         warmup_bytes: _,

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use fathom_units::{Bytes, Percent};
 use fathom_workload::{
-    Access, AccessLine, Arrival, BufferContents, Direction, Distribution, EndsOthers,
-    ExistingFiles, FileChoice, FileOperation, Filling, Job, LINE_ALIGNMENT, ProcessorSharing,
-    SequentialScope, Stage, WeightedSize, Workload,
+    Access, AccessLine, Arrival, BlockSizes, BufferContents, Caching, Calls, Direction,
+    Distribution, EndsOthers, ExistingFiles, FileChoice, FileHandling, FileOperation, Filling, Job,
+    LINE_ALIGNMENT, Place, ProcessorSharing, SequentialScope, Stage, SyncPolicy, Target,
+    WeightedSize, Workload,
 };
 
 use crate::zones;
@@ -28,6 +29,9 @@ pub fn normal_form(workload: &Workload) -> Workload {
             job.group.id = 0;
         }
         job.depth = job.effective_depth();
+        if job.features.processor_work.is_some() {
+            working(job);
+        }
         if job
             .features
             .operation
@@ -91,6 +95,27 @@ fn names(job: &mut Job) {
     job.features.placement = None;
     job.features.filling = None;
     job.contents = BufferContents::default();
+}
+
+/// Where work takes the place of I/O, all that is said of I/O means nothing.
+fn working(job: &mut Job) {
+    let block = Bytes::kib(4);
+    job.targets = vec![Target {
+        place: Place::Path("processors".to_owned()),
+        offset: Bytes::ZERO,
+        length: Some(block),
+    }];
+    job.access = Access::Sequential {
+        gap: Bytes::ZERO,
+        scope: SequentialScope::PerWorker,
+    };
+    job.block = BlockSizes::uniform(block);
+    job.caching = Caching::Buffered;
+    job.sync = SyncPolicy::default();
+    job.limits.bytes = None;
+    (job.drop_cache, job.unlink, job.split_latency) = (true, false, false);
+    job.features.calls = Calls::default();
+    job.features.files = FileHandling::default();
 }
 
 /// Numbers of I/Os and passes end nothing where a job starts over until its time is out; no number of passes is one.

@@ -328,6 +328,7 @@ fn decided(job: &Job) {
         files: _,
         errors: _,
         operation: _,
+        processor_work: _,
         replay: _,
         trace_to: _,
         warmup_bytes: _,

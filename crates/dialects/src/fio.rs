@@ -37,6 +37,7 @@ mod pairs;
 mod passes;
 mod placement;
 mod plan;
+mod processor_work;
 mod reopening;
 mod replay;
 mod scatter;
@@ -70,7 +71,7 @@ pub use table::{belongs_to_engine, is_option, syncs_file_systems};
 pub use write::{
     Eta, FioRun, Host, LogLines, PriorityLatencies, Report, VERSION, debug_ios, debug_seeds,
     eta_line, has_errors, refused, write_clients, write_json, write_laying_out, write_normal,
-    write_saved, write_start, write_terse,
+    write_saved, write_start, write_terse, write_working,
 };
 
 /// Reads fio's own command line: everything after the word `fio`.

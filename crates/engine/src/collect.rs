@@ -112,7 +112,7 @@ impl Collector {
     /// Adds a set.
     pub(crate) fn add(&mut self, set: &IntervalSet) {
         let is_before = set.end <= self.times.origin;
-        if set.phase == Phase::Measure || is_before {
+        if set.is_io && (set.phase == Phase::Measure || is_before) {
             self.add_to_job(set);
             let of_set = set.set.0.iter();
             let of_set = of_set.map(|(operation, stats)| (*operation, undivided(stats)));

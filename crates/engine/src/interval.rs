@@ -36,6 +36,8 @@ pub(crate) struct IntervalSet {
     pub(crate) phase: Phase,
     /// Whether the worker's measurement began anew with it: what it has sent before does not count.
     pub(crate) begins_anew: bool,
+    /// Whether it is part of what the stage does: work in place of I/O is not.
+    pub(crate) is_io: bool,
     /// By [`Direction`]; `None` where the job never goes that way.
     pub(crate) directions: [Option<OpStats>; 3],
     /// `fsync` and `fdatasync`, where the job does any.
@@ -59,6 +61,7 @@ impl IntervalSet {
             until: Nanos::ZERO,
             phase: Phase::Warmup,
             begins_anew: false,
+            is_io: job.features.processor_work.is_none(),
             directions: Direction::ALL.map(|way| {
                 job.moves(way)
                     .then(|| OpStats::new(open, job.split_latency))

@@ -10,6 +10,7 @@
 //! the write guard did not let pass; what was measured is returned whatever ends the run.
 
 mod background;
+mod bursts;
 mod calls;
 mod character;
 mod collect;

@@ -28,6 +28,8 @@ pub(crate) struct Order<'a> {
     /// Workers of each job that have not ended yet.
     running: Mutex<Vec<u32>>,
     one_ended: Condvar,
+    /// Set when the workers of all jobs that do I/O have ended; never where there are none.
+    io_is_over: AtomicBool,
     ends_run: AtomicBool,
     /// The first command of a job that failed.
     failure: Mutex<Option<EngineError>>,
@@ -49,6 +51,7 @@ impl<'a> Order<'a> {
             groups,
             running: Mutex::new(stage.jobs.iter().map(|job| job.workers).collect()),
             one_ended: Condvar::new(),
+            io_is_over: AtomicBool::new(false),
             ends_run: AtomicBool::new(false),
             failure: Mutex::new(None),
             failed_alone: Mutex::new(Vec::new()),
@@ -61,6 +64,11 @@ impl<'a> Order<'a> {
         let id = self.stage.jobs[job].group.id;
         let place = self.groups.binary_search(&id).unwrap_or(0);
         &self.told_to_end[place]
+    }
+
+    /// Tells jobs that are beside the I/O of others when that is over.
+    pub(crate) fn io_is_over(&self) -> &AtomicBool {
+        &self.io_is_over
     }
 
     /// Waits until all workers of the jobs whose end `job` waits for have ended.
@@ -127,6 +135,12 @@ impl<'a> Order<'a> {
     pub(crate) fn gone(&self, job: usize) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running[job] = running[job].saturating_sub(1);
+        let jobs = self.stage.jobs.iter().zip(running.iter());
+        let mut of_io = jobs.filter(|(job, _)| job.features.processor_work.is_none());
+        let does_io = self.stage.jobs[job].features.processor_work.is_none();
+        if does_io && of_io.all(|(_, left)| *left == 0) {
+            self.io_is_over.store(true, Ordering::Relaxed);
+        }
         drop(running);
         self.one_ended.notify_all();
     }

@@ -75,13 +75,14 @@ impl IoStart<'_> {
         let waits = features.think.is_some()
             || features.rates.is_some()
             || features.flow.is_some()
-            || features.replay.is_some();
+            || features.replay.is_some()
+            || features.processor_work.is_some();
         let waits = waits || self.parts.schedule.is_some();
         if waits {
             precise_timers();
         }
         let slots = match self.parts.backend {
-            _ if features.operation.is_some() => 1,
+            _ if features.operation.is_some() || features.processor_work.is_some() => 1,
             Backend::Sync | Backend::Mmap => 1,
             _ => job.depth,
         };
@@ -103,7 +104,7 @@ impl IoStart<'_> {
         };
         let _placed = placed(job, parts.worker, &opened.files, &begin_order.ready)?;
         calls::advise(job, &opened.files);
-        if let Some(performer) = thread::performer(job, &opened.files, names) {
+        if let Some(performer) = thread::performer(job, &opened.files, names, &parts.stop) {
             let queue = performer.and_then(|performer| OneByOne::new(performer, size));
             let queue = queue.map_err(|source| RingUnusable::Other {
                 ring: thread::what(job),
@@ -226,6 +227,7 @@ fn begin_full<'a, Q: Queue>(
         verification: parts.verification.take(),
         checked: std::mem::take(&mut parts.checked),
         worker: parts.worker,
+        io_is_over: parts.io_is_over,
         files: &begin.files.targets,
     };
     let full = parts.with_source(|stream| Full::new(job, stream, extras));

@@ -15,6 +15,7 @@ use fathom_workload::{
     Backend, Caching, ExistingFiles, FileOperation, Job, Process, ProcessorSharing, StatCall,
 };
 
+use crate::bursts::Bursts;
 use crate::failures::io_error;
 use crate::numa;
 use crate::order::Order;
@@ -151,6 +152,7 @@ pub(crate) fn performer(
     job: &Job,
     files: &[File],
     names: Vec<PathBuf>,
+    stop: &StopFlag,
 ) -> Option<io::Result<Box<dyn Performer>>> {
     let again = || {
         files
@@ -169,6 +171,10 @@ pub(crate) fn performer(
         };
         let made = again().map(|files| Box::new(Ranges::new(range, files)) as Box<dyn Performer>);
         return Some(made);
+    }
+    if let Some(work) = job.features.processor_work {
+        let made = Bursts::new(work, stop.clone());
+        return Some(made.map(|bursts| Box::new(bursts) as Box<dyn Performer>));
     }
     if job.backend != Backend::Mmap {
         return None;
@@ -205,6 +211,7 @@ fn name_operation(operation: FileOperation) -> NameOperation {
 pub(crate) fn what(job: &Job) -> &'static str {
     match job.features.operation {
         Some(operation) => operation.name(),
+        None if job.features.processor_work.is_some() => "work in place of I/O",
         None => job.backend.name(),
     }
 }

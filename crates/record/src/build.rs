@@ -14,6 +14,14 @@ use crate::{
     WorkerStats,
 };
 
+/// The key under `meta` of bursts of work in place of I/O.
+const BURST: &str = "burst";
+
+/// Whether what a job's workers count as reads, writes and trims is I/O.
+fn moves_data(job: &Job) -> bool {
+    job.features.operation.is_none() && job.features.processor_work.is_none()
+}
+
 /// The record of one stage, from what was measured of it.
 ///
 /// `stage` is the workload's stage that `result` belongs to; workers of `result` name its jobs by index.
@@ -27,11 +35,8 @@ pub fn stage_record(stage: &Stage, result: &StageResult) -> StageRecord {
         job_record(job, &workers)
     });
     // Operations on files move no data: they are no part of what the stage read and wrote.
-    let moves_data = |worker: &&WorkerStats| {
-        let job = stage.jobs.get(worker.job);
-        job.is_none_or(|job| job.features.operation.is_none())
-    };
-    let everyone: Vec<_> = result.workers.iter().filter(moves_data).collect();
+    let is_of_data = |worker: &&WorkerStats| (stage.jobs.get(worker.job)).is_none_or(moves_data);
+    let everyone: Vec<_> = result.workers.iter().filter(is_of_data).collect();
     let mut storage = result.storage.clone();
     for device in &result.devices {
         storage.insert(device.name.clone(), device_record(device));
@@ -116,7 +121,7 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
     let outstanding: u128 = workers.iter().map(|worker| worker.outstanding_ns).sum();
     let total_time: u64 = workers.iter().map(|worker| worker.measured.get()).sum();
     let direction = |way| direction_record(workers, way, measured);
-    let moves_data = job.features.operation.is_none();
+    let moves_data = moves_data(job);
     JobRecord {
         name: job.name.clone(),
         host: job.host.clone(),
@@ -141,15 +146,19 @@ fn job_record(job: &Job, workers: &[&WorkerStats]) -> JobRecord {
         write: direction(Direction::Write).filter(|_| moves_data),
         trim: direction(Direction::Trim).filter(|_| moves_data),
         sync: sync_record(workers, measured),
-        meta: job.features.operation.map_or_else(
-            || set_record(workers, measured),
-            |operation| {
+        meta: match (job.features.operation, job.features.processor_work) {
+            (Some(operation), _) => {
                 let ways = Direction::ALL.into_iter();
                 let done = ways
                     .filter_map(|way| Some((operation.name_by(way).to_owned(), direction(way)?)));
                 done.collect()
-            },
-        ),
+            }
+            (None, Some(_)) => {
+                let bursts = direction(Direction::Read).into_iter();
+                bursts.map(|done| (BURST.to_owned(), done)).collect()
+            }
+            (None, None) => set_record(workers, measured),
+        },
         cpu: cpu_record(workers),
         errors: error_records(workers),
         detail: workers.iter().map(|worker| detail_record(worker)).collect(),

@@ -553,12 +553,23 @@ fn samples_for_percentile(evidence: &Evidence<'_>) -> Check {
     let counts = |workers: &[&WorkerStats]| {
         Direction::ALL.map(|way| total_of(workers, way).map_or(0, |stats| stats.ios()))
     };
+    // Work in place of I/O has percentiles of nothing that storage does.
+    let does_io = |result: &StageResult, worker: &WorkerStats| {
+        let stage = evidence.workload.stages.get(result.stage);
+        let job = stage.and_then(|stage| stage.jobs.get(worker.job));
+        job.is_none_or(|job| job.features.processor_work.is_none())
+    };
     // Stages are often called as their first job, which may not be the one that did so few.
     let of_stages = evidence.results.iter().map(|result| {
-        let workers: Vec<_> = result.workers.iter().collect();
+        let workers: Vec<_> = result
+            .workers
+            .iter()
+            .filter(|it| does_io(result, it))
+            .collect();
         (result.name.clone(), counts(&workers))
     });
-    let each = jobs(evidence).filter(|(_, job, _)| !job.group.together);
+    let each = jobs(evidence)
+        .filter(|(_, job, _)| !job.group.together && job.features.processor_work.is_none());
     let of_jobs = each.map(|(result, job, workers)| {
         let name = format!("{} in {}", job.name, result.name);
         (name, counts(&workers))

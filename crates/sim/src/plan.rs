@@ -312,6 +312,7 @@ fn check_features(job: &Job, complaints: &mut Diagnostics) {
             features.steady.is_some(),
             "an end when its results are steady",
         ),
+        (features.processor_work.is_some(), "work in place of I/O"),
         (features.replay.is_some(), "I/O that comes from a trace"),
         (
             features

@@ -15,6 +15,7 @@ mod pacing;
 mod placement;
 mod priority;
 mod process;
+mod processor_work;
 mod replay;
 mod validate;
 mod verify;
@@ -39,6 +40,7 @@ pub use priority::{IoPriority, Priorities, PriorityShare};
 pub use process::{
     EndsOthers, MemoryPolicy, NODE_MAX, NodeSet, Process, ProcessorSharing, ThreadPriority,
 };
+pub use processor_work::{ProcessorWork, WorkKind};
 pub use replay::{Replay, ReplayPace, TracePart};
 pub use validate::Validate;
 pub use verify::{
@@ -99,6 +101,9 @@ pub struct Features {
     pub operation: Option<FileOperation>,
     /// Work on a file set, which the job's target then is.
     pub file_work: Option<Box<FileWork>>,
+    /// What it does in place of I/O, to keep processors busy beside that of others; its backend then is
+    /// [`crate::Backend::Null`], and its target means nothing.
+    pub processor_work: Option<ProcessorWork>,
     /// The trace that its I/O comes from.
     pub replay: Option<Replay>,
     /// File that a trace of its I/O is written to.

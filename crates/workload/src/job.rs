@@ -59,7 +59,9 @@ pub struct Job {
 impl Job {
     /// I/Os that a worker can really have outstanding: `depth`, but one where I/O is issued one at a time.
     pub const fn effective_depth(&self) -> u32 {
-        if self.features.operation.is_some() || self.features.file_work.is_some() {
+        let features = &self.features;
+        let is_alone = features.operation.is_some() || features.file_work.is_some();
+        if is_alone || features.processor_work.is_some() {
             return 1;
         }
         match self.backend {

@@ -27,11 +27,11 @@ pub use features::{
     Distribution, DistributionError, EndsOthers, ErrorHandling, Features, FileHandling,
     FileOperation, FileTask, FileWork, Filling, Flow, Growth, IoLog, IoPriority, LINE_ALIGNMENT,
     LINES_MAX, LatencyTarget, Lifetime, MinimumRates, Overlaps, PROCESSOR_MAX, Placement,
-    Priorities, PriorityShare, Process, ProcessorSharing, RATE_STEPS_MAX, RateSamples, RateStep,
-    RateSteps, Replay, ReplayPace, Reserve, SEQUENCE_MAX, SetChoice, SetFormat, SetOperation,
-    SetRate, SizeDraw, SizeRange, StatCall, SteadyJudgement, SteadyLimit, SteadyMetric,
-    SteadyState, StopAfter, Submitter, SyncRange, ThinkCounts, ThinkTime, ThreadPriority,
-    TracePart, ZONES_MAX, Zone, ZoneStride,
+    Priorities, PriorityShare, Process, ProcessorSharing, ProcessorWork, RATE_STEPS_MAX,
+    RateSamples, RateStep, RateSteps, Replay, ReplayPace, Reserve, SEQUENCE_MAX, SetChoice,
+    SetFormat, SetOperation, SetRate, SizeDraw, SizeRange, StatCall, SteadyJudgement, SteadyLimit,
+    SteadyMetric, SteadyState, StopAfter, Submitter, SyncRange, ThinkCounts, ThinkTime,
+    ThreadPriority, TracePart, WorkKind, ZONES_MAX, Zone, ZoneStride,
 };
 pub use features::{
     Backlog, Checksum, Conditioning, HEADER_BYTES, HeaderCheck, MemoryPolicy, NODE_MAX, NodeSet,

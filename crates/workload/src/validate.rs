@@ -13,6 +13,7 @@ mod lines;
 mod minimum;
 mod pace;
 mod placement;
+mod processor_work;
 mod rate_from;
 mod requests;
 mod targets;
@@ -209,6 +210,7 @@ fn check_job(job: &Job, found: &mut Found) {
     exports::check(job, found);
     pace::check(job, found);
     minimum::check(job, found);
+    processor_work::check(job, found);
     ends::check(job, found);
     if job.targets.is_empty() {
         found.add(

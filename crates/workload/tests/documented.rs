@@ -91,6 +91,7 @@ fn every_key_is_named() {
         "trace",
         "log",
         "file_work",
+        "processor_work",
         "mix",
     ] {
         check(&job(&format!("{table} = {{ {NO_KEY} }}")));

@@ -461,7 +461,7 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         // Stands with `-r`.
         placement: _,
         lines: _,
-        file_work,
+        file_work: _,
         // Stands with `-Z`.
         filling: _,
         io_log,
@@ -473,15 +473,13 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         files,
         errors: _,
         operation,
+        processor_work: _,
         replay: _,
         trace_to: _,
         warmup_bytes: _,
     } = features;
     let mut words = Vec::new();
-    if file_work.is_some() {
-        let message = "DISKSPD knows no file sets; one file is read or written instead";
-        draft.lost(number, "file_work", message);
-    }
+    lose_other_work(features, number, draft);
     if let Some(ThinkTime {
         pause,
         spin: _,
@@ -520,6 +518,18 @@ fn extra(features: &Features, workers: u32, number: usize, draft: &mut Draft) ->
         );
     }
     words
+}
+
+/// Work that is no I/O on a file of one's own.
+fn lose_other_work(features: &Features, number: usize, draft: &mut Draft) {
+    if features.file_work.is_some() {
+        let message = "DISKSPD knows no file sets; one file is read or written instead";
+        draft.lost(number, "file_work", message);
+    }
+    if features.processor_work.is_some() {
+        let message = "DISKSPD reads and writes alone; a file is read instead";
+        draft.lost(number, "processor_work", message);
+    }
 }
 
 /// The windows of what is told, which have latencies of their own in XML.

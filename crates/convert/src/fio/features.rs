@@ -56,6 +56,7 @@ pub fn put(
         errors,
         // The engine.
         operation: _,
+        processor_work: _,
         replay,
         trace_to,
         // Said with the times.

@@ -3,7 +3,7 @@
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
     Backend, BufferContents, Caching, Distribution, Features, FileChoice, FileOperation, Job,
-    Limits, OpenSync, Place, StatCall, SyncPolicy, Target,
+    Limits, OpenSync, Place, ProcessorWork, StatCall, SyncPolicy, Target, WorkKind,
 };
 
 use super::{names, pattern, size, time};
@@ -59,6 +59,10 @@ impl Section {
             options: Vec::new(),
         };
         section.engine(*backend, features);
+        if let Some(work) = &features.processor_work {
+            section.work(work, job, number, draft);
+            return section;
+        }
         section.targets(job, targets, (stage, number), draft);
         if features.replay.is_none() {
             pattern::put(job, number, &mut section, draft);
@@ -118,6 +122,23 @@ impl Section {
         self.put_if(count > 1, "numjobs", count.to_string());
     }
 
+    /// What is done in place of I/O; all that is said of I/O means nothing to such an engine.
+    fn work(&mut self, work: &ProcessorWork, job: &Job, number: usize, draft: &mut Draft) {
+        // Whole percents are all that fio takes.
+        let percent = work.share.basis_points().div_ceil(100);
+        self.put("cpuload", percent.to_string());
+        let micros = work.burst.get().div_ceil(1000);
+        self.put("cpuchunks", micros.to_string());
+        self.put_if(work.kind == WorkKind::Sort, "cpumode", "qsort");
+        self.put_if(work.ends_with_io, "exit_on_io_done", "1");
+        self.times(&job.limits, &job.features);
+        if let Some(ios) = job.limits.ios.filter(|_| !job.limits.time_based) {
+            self.put("number_ios", ios.to_string());
+        }
+        self.put_if(job.group.together, "group_reporting", "1");
+        super::features::put(&job.features, job, number, self, draft);
+    }
+
     fn engine(&mut self, backend: Backend, features: &Features) {
         let operation = features.operation;
         let stat = |section: &mut Self, call: StatCall| match call {
@@ -134,6 +155,7 @@ impl Section {
             Some(FileOperation::DeleteDirectory) => "dirdelete",
             Some(FileOperation::Allocate) => "falloc",
             Some(FileOperation::Truncate) => "ftruncate",
+            None if features.processor_work.is_some() => "cpuio",
             None => match backend {
                 Backend::IoUring => "io_uring",
                 Backend::Libaio => "libaio",

@@ -5,6 +5,7 @@ use fathom_workload::{
 };
 
 use super::engine::{backend, operation};
+use super::processor_work;
 use super::reopening::makes_anew;
 use super::settings::{Settings, calls, calls_of_operation};
 
@@ -80,6 +81,7 @@ pub fn of(settings: &Settings, number: u64) -> Features {
         },
         errors: errors(settings),
         operation: operation(settings),
+        processor_work: processor_work::work(settings),
         // Clones of one job must not write over each other's trace.
         trace_to: settings
             .control

@@ -17,6 +17,7 @@ use super::exports;
 use super::late::{self, Complaints};
 use super::passes::{extent, time_based};
 use super::placement::{is_independent, working_set_problem, zone_problem};
+use super::processor_work;
 use super::reopening::{makes_anew, opens_again};
 use super::scatter::scatter;
 use super::settings::{Amount, Settings, call_problem, pacing_problems};
@@ -29,6 +30,15 @@ fn makes_nothing(settings: &Settings) -> bool {
     control.create_only && control.making.on_open && operation(settings).is_none()
 }
 
+/// What issues the job's I/O, where it does any.
+fn issued_by(settings: &Settings) -> Backend {
+    if makes_nothing(settings) {
+        Backend::Null
+    } else {
+        backend(settings)
+    }
+}
+
 /// The job of one clone. `salt` sets its random numbers apart from those of all others.
 pub fn build(
     settings: &Settings,
@@ -38,12 +48,9 @@ pub fn build(
     salt: u64,
     features: Features,
 ) -> Job {
-    let backend = if makes_nothing(settings) {
-        Backend::Null
-    } else {
-        backend(settings)
-    };
-    let one_at_a_time = matches!(backend, Backend::Sync | Backend::Mmap);
+    let backend = issued_by(settings);
+    let one_at_a_time =
+        matches!(backend, Backend::Sync | Backend::Mmap) || features.processor_work.is_some();
     let (arrival, mix) = (arrival(settings), mix(settings));
     let past_end = (features.placement.as_ref()).is_some_and(|rules| rules.past_end);
     let extent = extent(settings, &targets, past_end);
@@ -102,7 +109,7 @@ pub fn build(
         // fio has no submission latency where the submitting call completes the I/O.
         split_latency: match backend {
             Backend::Sync | Backend::Mmap => false,
-            Backend::Null => settings.depth > 1,
+            Backend::Null => settings.depth > 1 && !one_at_a_time,
             // Where a kernel thread takes submissions, submitting is writing to memory.
             Backend::IoUring => calls.submitter.is_none(),
             Backend::Libaio | Backend::Nbd => true,
@@ -281,6 +288,9 @@ fn check_late(settings: &Settings, name: &str, allowed: Allowed, diagnostics: &m
         let (option, hint) = ("cmdprio_bssplit", "keep one of them");
         refuse(Some(EINVAL), option, problem.to_owned(), hint);
     }
+    if let Some((option, message, hint)) = processor_work::problem(settings) {
+        refuse(Some(EINVAL), option, message, hint);
+    }
     if let Some((option, message, hint)) = exports::problem(settings) {
         refuse(Some(late::of_export(option)), option, message, hint);
     }
@@ -351,7 +361,8 @@ pub fn warn(settings: &Settings, name: &str, diagnostics: &mut Diagnostics) {
             None => warning,
         });
     };
-    let one_at_a_time = matches!(backend(settings), Backend::Sync | Backend::Mmap);
+    let one_at_a_time = matches!(backend(settings), Backend::Sync | Backend::Mmap)
+        || processor_work::works(settings);
     if one_at_a_time && settings.depth > 1 {
         let message = format!(
             "`iodepth={}` has no effect with the synchronous engine `{}`",

@@ -27,6 +27,7 @@ use super::job::{self, Allowed};
 use super::late::{self, Complaints};
 use super::lexer::{RawOption, Section};
 use super::placement::{filling, map_warning, placement};
+use super::processor_work;
 use super::replay::{self, Before, Replayed};
 use super::scatter::scatter;
 use super::settings::{Amount, Settings, io_log, pace, place_in_section};
@@ -234,6 +235,9 @@ impl<'a> Planner<'a> {
         }
         let merge = replay::merge(&settings, &name, &self.merges, diagnostics);
         self.merges.extend(merge);
+        if processor_work::works(&settings) {
+            settings = processor_work::without_io(settings);
+        }
         if settings.control.exit_all {
             self.exits_all = ExitsAll::Yes;
         }
@@ -668,6 +672,9 @@ fn find_targets(
     files: &dyn Files,
     diagnostics: &mut Complaints<'_>,
 ) -> Option<Found> {
+    if processor_work::works(clone.settings) {
+        return Some((vec![processor_work::target(clone.settings)], None, false));
+    }
     if clone.settings.control.trace.read.is_some() {
         let (settings, who) = (clone.settings, (clone.name, clone.number));
         let replayed = replay::look_through(settings, who, before, files, diagnostics)?;

@@ -15,6 +15,7 @@ mod pacing;
 mod placement;
 mod priority;
 mod process;
+mod processor;
 mod reader;
 mod replay;
 mod verify;
@@ -34,6 +35,7 @@ pub use contents::ContentSettings;
 pub use pacing::{PacingSettings, pace, problems as pacing_problems};
 pub use placement::{PlacementSettings, ZoneMode};
 pub use process::ControlSettings;
+pub use processor::ProcessorSettings;
 use reader::ValueReader;
 pub use verify::VerifySettings;
 

@@ -155,6 +155,8 @@ pub enum Carried {
     By(Backend),
     /// It does this to files in place of reads and writes.
     Operation(FileOperation),
+    /// It works in place of I/O.
+    Work,
     /// It is refused by name, for this reason.
     No(&'static str),
     /// Every build of fio for Linux has it, but it does no I/O to storage, or none to files: `--parse-only` takes it, and a run
@@ -168,6 +170,7 @@ impl EngineRow {
         match self.carried {
             Carried::By(backend) => Some(backend),
             Carried::Operation(_) => Some(Backend::Sync),
+            Carried::Work => Some(Backend::Null),
             Carried::No(_) | Carried::NotRun(_) => None,
         }
     }
@@ -180,8 +183,13 @@ impl EngineRow {
                 Some(FileOperation::StatDirectory(stat))
             }
             Carried::Operation(other) => Some(other),
-            Carried::By(_) | Carried::No(_) | Carried::NotRun(_) => None,
+            Carried::By(_) | Carried::Work | Carried::No(_) | Carried::NotRun(_) => None,
         }
+    }
+
+    /// Whether it works in place of I/O.
+    pub fn works(&self) -> bool {
+        self.carried == Carried::Work
     }
 }
 

@@ -21,6 +21,7 @@ mod saved;
 mod terse;
 mod unified;
 mod wire_histogram;
+mod working;
 
 use fathom_record::StageResult;
 use fathom_units::Nanos;
@@ -87,6 +88,11 @@ pub fn write_start(input: &FioInput) -> String {
 /// none, and nothing of anything else.
 pub fn write_laying_out(input: &FioInput, size_of: &dyn Fn(&str) -> Option<u64>) -> String {
     laying_out::lines(input, size_of)
+}
+
+/// The text that fio prints of jobs that work in place of I/O, as they begin.
+pub fn write_working(input: &FioInput) -> String {
+    working::lines(input)
 }
 
 /// The text that fio prints as it runs the commands of a stage's jobs: those before their I/O, or those after it.

@@ -79,6 +79,7 @@ impl StageRun<'_> {
             )?,
             checked: self.key_maps.of(job, &self.targets[index].objects),
             arrivals,
+            io_is_over: order.io_is_over(),
             tolerance: self.tolerance,
             outside_calls: self.options.outside_calls,
             stop: self.stop.clone(),

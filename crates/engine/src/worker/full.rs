@@ -12,9 +12,10 @@ use fathom_rawio::Completion;
 use fathom_record::WRONG_DATA;
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::generator::{Io, StreamKey, WorkerStream};
-use fathom_workload::{IoPriority, Job, Overlaps};
+use fathom_workload::{IoPriority, Job, Overlaps, ProcessorWork};
 
 use super::Slot;
+use super::bursts::{self, Bursts};
 use super::delays::Delayed;
 use super::depth::{DepthSearch, Drain};
 use super::flow::Share;
@@ -40,6 +41,8 @@ pub(crate) struct Full<'a> {
     /// Whether what is read is compared with what is known of all blocks, so that I/Os follow from others.
     validates: bool,
     pauses: Option<Pauses>,
+    /// What its requests are in place of I/O.
+    processor_work: Option<ProcessorWork>,
     /// As [`Source::take_stood`].
     stood: Nanos,
     work: Option<Work>,
@@ -75,6 +78,8 @@ pub(crate) struct Extras<'a, 'f> {
     pub(crate) checked: Vec<Checked>,
     /// Number of the worker within the job.
     pub(crate) worker: u32,
+    /// Set when the I/O of all jobs of its stage is over.
+    pub(crate) io_is_over: &'a AtomicBool,
     /// The job's files once more, where ranges of them are written back.
     pub(crate) files: &'f [File],
 }
@@ -207,6 +212,7 @@ impl<'a> Full<'a> {
             || features.warmup_bytes > Bytes::ZERO
             || features.verify.is_some()
             || features.validate.is_some()
+            || features.processor_work.is_some()
             || features.io_log.is_on()
             || features.priorities.is_some()
             || features.replay.is_some()
@@ -239,6 +245,7 @@ impl<'a> Full<'a> {
             verification,
             checked,
             worker,
+            io_is_over,
             files,
         } = extras;
         let features = &job.features;
@@ -250,11 +257,15 @@ impl<'a> Full<'a> {
         let recorder = recorder.map(|path| Recorder::new(path, worker, job));
         Ok(Self {
             validates: features.validate.is_some(),
-            stream: match features.validate.as_deref() {
-                Some(validate) => Box::new(Validation::new(job, validate, stream, checked)),
-                None => source_of(job, stream, arrivals, verification)?,
+            stream: match (Bursts::of(job, io_is_over), features.validate.as_deref()) {
+                (Some(bursts), _) => Box::new(bursts),
+                (None, Some(validate)) => Box::new(Validation::new(job, validate, stream, checked)),
+                (None, None) => source_of(job, stream, arrivals, verification)?,
             },
-            pauses: features.think.map(Pauses::new),
+            pauses: (features.think)
+                .or(features.processor_work.as_ref().map(bursts::rests))
+                .map(Pauses::new),
+            processor_work: features.processor_work,
             stood: Nanos::ZERO,
             work: Work::of(features.think_cycles),
             limits: Limits::new(job, files)?,
@@ -455,6 +466,11 @@ impl Source for Full<'_> {
             && !self.stream.is_checking()
         {
             pauses.completed();
+            let took = now.saturating_sub(slot.begun);
+            let rest = (self.processor_work.as_ref()).and_then(|it| bursts::rest_after(it, took));
+            if let Some(rest) = rest {
+                pauses.last_for(rest);
+            }
         }
         if let Some(flying) = &mut self.in_flight {
             flying.completed(slot);

@@ -16,6 +16,7 @@ mod alike;
 mod arrival;
 mod batches;
 mod begin;
+mod bursts;
 mod delays;
 mod depth;
 mod end;

@@ -43,6 +43,8 @@ pub(crate) struct Parts<'a, S> {
     pub(crate) checked: Vec<Checked>,
     /// What its arrivals are drawn by.
     pub(crate) arrivals: StreamKey,
+    /// Set when the I/O of all jobs of its stage is over.
+    pub(crate) io_is_over: &'a AtomicBool,
     /// Whether it goes on after a failed I/O.
     pub(crate) tolerance: &'a Tolerance,
     /// Whether its time outside system calls is measured.
@@ -76,6 +78,7 @@ impl<'a, S> Parts<'a, S> {
             verification: self.verification,
             checked: self.checked,
             arrivals: self.arrivals,
+            io_is_over: self.io_is_over,
             tolerance: self.tolerance,
             outside_calls: self.outside_calls,
             stop: self.stop,

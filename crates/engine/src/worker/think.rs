@@ -121,6 +121,11 @@ impl Pauses {
         self.issued += 1;
     }
 
+    /// The next pause lasts that long.
+    pub(super) fn last_for(&mut self, pause: Nanos) {
+        self.think.pause = pause;
+    }
+
     pub(super) fn completed(&mut self) {
         self.counted += 1;
     }

@@ -86,6 +86,7 @@ impl<'a> Watcher<'a> {
         if self.input.output.formats.contains(&OutputFormat::Normal) {
             text.push_str(&fio::write_start(self.input));
             text.push_str(&fio::write_laying_out(self.input, &file_size));
+            text.push_str(&fio::write_working(self.input));
         }
         self.output.write(&text);
     }

@@ -90,6 +90,7 @@ fn of_bytes(job: &Job, workers: &[&WorkerStats]) -> Option<Part> {
     let (limits, features) = (&job.limits, &job.features);
     let by_size =
         features.file_work.is_none() && features.operation.is_none() && features.replay.is_none();
+    let by_size = by_size && features.processor_work.is_none();
     let warms_up = limits.warmup.get() > 0 || features.warmup_bytes > Bytes::ZERO;
     if limits.time_based || !by_size || warms_up {
         return None;

@@ -35,7 +35,9 @@ pub(super) fn in_memory(evidence: &Evidence<'_>) -> Check {
 }
 
 fn has_read(evidence: &Evidence<'_>) -> bool {
-    let mut all = jobs(evidence).filter(|(_, job, _)| job.features.operation.is_none());
+    let mut all = jobs(evidence).filter(|(_, job, _)| {
+        job.features.operation.is_none() && job.features.processor_work.is_none()
+    });
     all.any(|(_, _, workers)| workers.iter().any(|worker| worker.directions[0].is_some()))
 }
 

@@ -32,6 +32,9 @@ pub(super) fn keys(features: &Features) -> Vec<(&'static str, TomlValue)> {
     if let Some(work) = &features.file_work {
         keys.push(("file_work", super::file_set::value(work)));
     }
+    if let Some(work) = &features.processor_work {
+        keys.push(("processor_work", super::processor_work::value(work)));
+    }
     if let Some(replay) = &features.replay {
         keys.push(("trace", TomlValue::Table(trace(replay))));
     }
@@ -150,7 +153,7 @@ fn trace_part(part: &TracePart) -> TomlValue {
 }
 
 impl Reader<'_> {
-    /// `calls`, `files`, `on_error`, `operation`, `trace` and `trace_to`.
+    /// `calls`, `files`, `on_error`, `operation`, `file_work`, `processor_work`, `trace` and `trace_to`.
     pub(super) fn handling(&mut self, fields: &mut Fields<'_, '_>, features: &mut Features) {
         features.calls = self.calls(fields);
         if let Some(value) = fields.get("files") {
@@ -163,6 +166,8 @@ impl Reader<'_> {
         features.operation = operation.and_then(|value| self.word(value, OPERATIONS));
         let work = fields.get("file_work");
         features.file_work = work.and_then(|value| self.file_work(value)).map(Box::new);
+        let work = fields.get("processor_work");
+        features.processor_work = work.and_then(|value| self.processor_work(value));
         features.replay = fields.get("trace").and_then(|value| self.trace(value));
         let trace_to = fields.get("trace_to");
         features.trace_to = trace_to.and_then(|value| self.trace_path(value));

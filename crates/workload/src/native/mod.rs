@@ -46,6 +46,7 @@ mod names;
 mod pacing;
 mod placement;
 mod process;
+mod processor_work;
 mod rate_from;
 mod reader;
 mod syntax;

@@ -52,7 +52,8 @@ impl Settings {
             || self.apply_pacing(reader)
             || self.apply_log(reader)
             || self.apply_priority(reader)
-            || self.apply_calls(reader);
+            || self.apply_calls(reader)
+            || self.apply_processor(reader);
         assert!(
             known,
             "the table calls `{}` built, but nothing reads it",
@@ -258,7 +259,7 @@ impl Settings {
         match engine.carried {
             Carried::No(why) => reader.refuse(&refusal(why), None),
             Carried::NotRun(why) => reader.refuse_at_run(&refusal(why), None),
-            Carried::By(_) | Carried::Operation(_) => {}
+            Carried::By(_) | Carried::Operation(_) | Carried::Work => {}
         }
         engine.name.clone_into(&mut self.engine);
     }

@@ -9,6 +9,7 @@ use fathom_workload::{
 };
 
 use super::handling::{MakingSettings, SurvivedErrors};
+use super::processor::ProcessorSettings;
 use super::reader::{Counts, ValueReader};
 use super::replay::TraceSettings;
 use super::{Settings, set, set_some};
@@ -41,6 +42,8 @@ pub struct ControlSettings {
     pub open_directory: Option<String>,
     /// `stat_type`.
     pub stat_call: StatCall,
+    /// What it does in place of I/O, where its engine does none.
+    pub processor: ProcessorSettings,
     /// `uri`.
     pub uri: Option<String>,
     /// Traces.

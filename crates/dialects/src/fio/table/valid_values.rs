@@ -129,6 +129,7 @@ const LISTS: &[(&str, &[ValidValue])] = &[
     ("thinktime_blocks_type", &[("complete", "I/Os that are done"), ("issue", "I/Os that are begun")]),
     ("rate_process", &[("linear", "All gaps alike"), ("poisson", "Gaps as between chance events")]),
     ("cpus_allowed_policy", &[("shared", "All of a job's may run on all"), ("split", "Each has one of its own")]),
+    ("cpumode", &[("noop", "Rounds of a loop that does nothing"), ("qsort", "Sorts numbers")]),
     ("exit_what", &[
         ("group", "All jobs of its group"),
         ("stonewall", "All that run; the next stonewall's begin"),

@@ -179,12 +179,14 @@ impl Way {
         self.iops.add(&other.iops);
     }
 
-    fn add(&mut self, worker: &WorkerStats, stats: &OpStats, direction: Direction) {
+    fn add(&mut self, worker: &WorkerStats, stats: &OpStats, direction: Direction, job: &Job) {
         let way = direction as usize;
+        // Work in place of I/O is counted, and has no time of I/O.
+        let is_io = !works(job);
         self.bytes += stats.bytes;
         self.ios += stats.ios();
         self.short += worker.short_ios[way];
-        if stats.ios() > 0 {
+        if is_io && stats.ios() > 0 {
             self.runtime_ms = self.runtime_ms.max(millis(worker.time_of(direction)));
         }
         merge(&mut self.total, &stats.latency);
@@ -246,6 +248,11 @@ fn samples(worker: &WorkerStats, direction: Direction) -> [Samples; 2] {
     let bandwidth: Vec<u64> = bandwidth.iter().map(|rate| rate / 1024).collect();
     let iops = rates(&|half| half.ios[way]);
     [Samples::of(&bandwidth), Samples::of(&iops)]
+}
+
+/// Whether a job works in place of I/O.
+fn works(job: &Job) -> bool {
+    job.features.processor_work.is_some()
 }
 
 /// Whether a job goes on after errors that it can meet.
@@ -425,9 +432,11 @@ impl<'a> Entry<'a> {
         for direction in Direction::ALL {
             if let Some(stats) = &worker.directions[direction as usize] {
                 let way = &mut self.ways[direction as usize];
-                way.add(worker, stats, direction);
+                way.add(worker, stats, direction, job);
                 let [bandwidth, iops] = samples(worker, direction);
-                way.bandwidth.add(&bandwidth);
+                if !works(job) {
+                    way.bandwidth.add(&bandwidth);
+                }
                 way.iops.add(&iops);
             }
             let failed = failed(job, worker, direction);
@@ -474,7 +483,8 @@ impl<'a> Entry<'a> {
         };
         add(&mut self.depth_levels, &worker.depth_levels);
         // fio's null engine does what comes one by one without a call, and counts none.
-        if job.backend != Backend::Null || job.depth > 1 {
+        let is_called = job.backend != Backend::Null || works(job);
+        if is_called || job.depth > 1 {
             add(&mut self.submit_batches, &worker.submit_batches);
             add(&mut self.complete_batches, &worker.complete_batches);
         }
@@ -599,11 +609,14 @@ pub fn groups(
         .max()
         .unwrap_or(0);
     let mut groups = vec![[GroupWay::default(); 3]; count];
+    let jobs: Vec<&Job> = input.workload.jobs().map(|(_, job)| job).collect();
+    let does_io = |index: &usize| (jobs.get(*index)).is_some_and(|it| !works(it));
     for members in entries {
         let group = &mut groups[input.jobs[members.start].group as usize];
         for direction in Direction::ALL {
             let (mut bytes, mut runtime) = (0u64, 0);
-            for (_, worker) in workers[members.clone()].iter().flatten() {
+            let of_io = members.clone().filter(does_io);
+            for (_, worker) in of_io.flat_map(|index| &workers[index]) {
                 if let Some(stats) = &worker.directions[direction as usize]
                     && stats.ios() > 0
                 {

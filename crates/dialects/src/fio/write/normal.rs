@@ -15,10 +15,16 @@ use crate::fio::input::{FioInput, FioJobMeta, Percentiles, SizesOf, Unified};
 /// The lines before a run.
 pub fn start(input: &FioInput) -> String {
     let mut out = String::new();
+    // A job that works in place of I/O has nothing to say of it.
+    let works: Vec<bool> = (input.workload.jobs())
+        .map(|(_, job)| job.features.processor_work.is_some())
+        .collect();
     for (index, job) in input.jobs.iter().enumerate() {
         let siblings = |other: &FioJobMeta| other.name == job.name && other.group == job.group;
         if job.clone == 0 {
-            out.push_str(&job_line(job));
+            if works.get(index) != Some(&true) {
+                out.push_str(&job_line(job));
+            }
         } else if index > 0 && input.jobs[index - 1].clone == 0 && siblings(&input.jobs[index - 1])
         {
             out.push_str("...\n");
