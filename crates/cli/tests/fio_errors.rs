@@ -494,3 +494,45 @@ fn what_fio_refuses_as_it_reads_has_no_results() {
         }
     }
 }
+
+/// The exit code is the number of jobs that failed, clones counted, whether they fail as they run or cannot begin: as with fio,
+/// where a byte holds it. What a job survives is no failure.
+#[test]
+fn the_exit_code_counts_failed_jobs() {
+    #[track_caller]
+    fn check(options: &str, expected: i32) {
+        for theirs in [true, false] {
+            let folder = support::disk_folder();
+            std::fs::write(folder.path().join("file.dat"), vec![7; 1 << 16]).unwrap();
+            std::fs::create_dir(folder.path().join("dir")).unwrap();
+            let mut command = support::fio(folder.path(), theirs);
+            let output = command.args(options.split_whitespace()).output().unwrap();
+            let code = output.status.code();
+            assert_eq!(
+                code,
+                Some(expected),
+                "theirs: {theirs}, {options}: {output:?}"
+            );
+        }
+    }
+    let global = "--filename=file.dat --size=64k --rw=read";
+    let wrong = "--verify=pattern --verify_pattern=0x11";
+    check(&format!("{global} --name=a"), 0);
+    check(&format!("{global} --name=a {wrong}"), 1);
+    check(
+        &format!("{global} --name=a --name=b {wrong} --numjobs=3"),
+        3,
+    );
+    check(
+        &format!("{global} --name=a {wrong} --name=b --name=c {wrong} --stonewall"),
+        2,
+    );
+    check(
+        &format!("{global} --name=a {wrong} --numjobs=2 --continue_on_error=verify"),
+        0,
+    );
+    check(
+        "--name=a --filename=dir --name=b --filename=dir --numjobs=2",
+        3,
+    );
+}

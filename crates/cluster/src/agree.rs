@@ -53,7 +53,7 @@ struct Complaint {
 impl From<Failure> for Complaint {
     fn from(failure: Failure) -> Self {
         Self {
-            code: failure.code as u8,
+            code: failure.code.number(),
             message: failure.message,
         }
     }

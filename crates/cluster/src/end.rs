@@ -43,7 +43,7 @@ pub fn lead_to_end(
     args: &RunArgs,
     console: &HostConsole,
 ) -> Told {
-    let died = Told::alone(Code::Unexpected as u8);
+    let died = Told::alone(Code::Unexpected.number());
     let mut lead = Lead::new(link, ways, asked, args.lost_after);
     if lead.hear_all().is_err() {
         return died;
@@ -56,7 +56,7 @@ pub fn lead_to_end(
         (Some(code), _) => return refuse(&mut lead, code),
         (None, Err(failure)) => {
             console.tell(&failure.message);
-            return refuse(&mut lead, failure.code as u8);
+            return refuse(&mut lead, failure.code.number());
         }
         (None, Ok(need)) => need,
     };
@@ -74,7 +74,7 @@ pub fn lead_to_end(
     // What is told comes before anything that a host which is gone could hold up.
     let code = conclude(&lead, &names, args, need.as_ref(), console);
     let code = if console.is_output_lost() {
-        Code::Target as u8
+        Code::Target.number()
     } else {
         code
     };
@@ -164,11 +164,11 @@ fn conclude(
     }
     let code = shown.unwrap_or_else(|failure| {
         console.tell(&failure.message);
-        failure.code as u8
+        failure.code.number()
     });
     match (failed.first(), missing.is_empty()) {
         (Some((_, failed)), _) => failed.code,
-        (None, false) => Code::Unexpected as u8,
+        (None, false) => Code::Unexpected.number(),
         (None, true) => code,
     }
 }
@@ -192,7 +192,7 @@ fn shown(
     console: &HostConsole,
 ) -> Result<u8, Failure> {
     let Some(record) = merged(lead.hosts(), names, lead.order()) else {
-        return Ok(Code::Unexpected as u8);
+        return Ok(Code::Unexpected.number());
     };
     let mut record = record?;
     // One host's own run is stored as it is.
@@ -200,7 +200,7 @@ fn shown(
     let writer = stores.then(|| store(&record, lead, console)).flatten();
     record.stored |= writer.is_some();
     let code = finish(&mut record, writer, &args.output, (need, None), console)?;
-    Ok(code as u8)
+    Ok(code.number())
 }
 
 /// A run folder for the record of all; a store that cannot be used is told and does without.

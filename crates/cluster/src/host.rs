@@ -111,7 +111,7 @@ impl Host<'_> {
     fn refused(&self, failure: Failure) -> Refused {
         Refused {
             host: self.name.to_owned(),
-            code: failure.code as u8,
+            code: failure.code.number(),
             message: failure.message,
         }
     }

@@ -68,7 +68,7 @@ fn main() -> ExitCode {
             ExitCode::from(code)
         }
         Ok(Told { code, .. }) => link.abort(code),
-        Err(_) => link.abort(Code::Unexpected as u8),
+        Err(_) => link.abort(Code::Unexpected.number()),
     }
 }
 
@@ -94,7 +94,7 @@ fn run(link: &mut Link, args: &RunArgs, name: &str) -> Told {
         Err(error) => {
             console.tell_from_now_on();
             console.tell(&format!("error: signals cannot be taken: {error}"));
-            return Told::alone(Code::Unexpected as u8);
+            return Told::alone(Code::Unexpected.number());
         }
     };
     let (tell, from_run) = channel();
@@ -116,7 +116,7 @@ fn run(link: &mut Link, args: &RunArgs, name: &str) -> Told {
         if let Err(error) = spawned {
             console.tell_from_now_on();
             console.tell(&format!("error: no thread can be started: {error}"));
-            return Told::alone(Code::Unexpected as u8);
+            return Told::alone(Code::Unexpected.number());
         }
         let ways = (&from_run, &to_run);
         let told = if is_first {
@@ -136,7 +136,7 @@ fn run(link: &mut Link, args: &RunArgs, name: &str) -> Told {
 
 /// How a host ends that was led.
 fn end_of_led(followed: Followed, console: &HostConsole) -> Told {
-    let code = Code::Unexpected as u8;
+    let code = Code::Unexpected.number();
     console.tell_from_now_on();
     match followed {
         // The first host says by its own code how all ended.

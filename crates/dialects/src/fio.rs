@@ -70,7 +70,7 @@ pub use self_tests::{CounterAt, Counters, NO_COUNTERS, checksum_names, checksum_
 pub use table::{belongs_to_engine, is_option, syncs_file_systems};
 pub use write::{
     Eta, FioRun, Host, LogLines, PriorityLatencies, Report, VERSION, debug_ios, debug_seeds,
-    eta_line, has_errors, refused, write_clients, write_json, write_laying_out, write_normal,
+    eta_line, failed_jobs, refused, write_clients, write_json, write_laying_out, write_normal,
     write_saved, write_start, write_terse, write_working,
 };
 

@@ -79,10 +79,9 @@ pub fn fio(arguments: &[String], console: &dyn Console) -> Code {
         if let Some(path) = path {
             output::note_failure(&path, &message);
         }
-        if code == Code::Refused {
-            code
-        } else {
-            Code::Unexpected
+        match code {
+            Code::Refused | Code::JobsFailed(_) => code,
+            _ => Code::Unexpected,
         }
     })
 }

@@ -1,42 +1,76 @@
 //! How the program ends: one failure type, one exit code each.
 
+use std::num::NonZeroU8;
 use std::process::ExitCode;
 
 use fathom_diagnostics::Diagnostics;
 use fathom_engine::{EngineError, ExitClass};
 
+/// Most failed jobs that an exit code tells.
+const FAILED_JOBS_MAX: usize = 127;
+
 /// The documented exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
     /// All went well.
-    Success = 0,
+    Success,
     /// Something nobody foresaw.
-    Unexpected = 1,
+    Unexpected,
     /// The command line is wrong.
-    Usage = 2,
+    Usage,
     /// An input is wrong.
-    Input = 3,
+    Input,
     /// Refused for safety.
-    Refused = 4,
+    Refused,
     /// A target or an I/O failed.
-    Target = 5,
+    Target,
     /// A check failed, and `--strict` was given; or a need is not met.
-    Check = 6,
+    Check,
     /// A threshold of a comparison is crossed (`--fail-on`).
-    Threshold = 7,
+    Threshold,
     /// Not possible on this machine.
-    Unsupported = 8,
+    Unsupported,
     /// fio's own code where a signal ended it.
-    PeerStopped = 128,
+    PeerStopped,
     /// Stopped by the user; what was measured is kept.
-    Interrupted = 130,
+    Interrupted,
     /// Vdbench's own code for any failure: −99, as a shell shows it.
-    VdbenchFailed = 157,
+    VdbenchFailed,
+    /// fio's own code where jobs failed: how many did, as [`Code::failed_jobs`] has it.
+    JobsFailed(NonZeroU8),
+}
+
+impl Code {
+    /// Of a run of fio's jobs of which so many failed. A process has one byte to tell it in: 127 stands for all numbers above,
+    /// which would come to fio's code of a signal, or to none.
+    pub fn failed_jobs(count: usize) -> Self {
+        let told = u8::try_from(count.min(FAILED_JOBS_MAX)).unwrap_or(0);
+        NonZeroU8::new(told).map_or(Self::Success, Self::JobsFailed)
+    }
+
+    /// The number itself.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Unexpected => 1,
+            Self::Usage => 2,
+            Self::Input => 3,
+            Self::Refused => 4,
+            Self::Target => 5,
+            Self::Check => 6,
+            Self::Threshold => 7,
+            Self::Unsupported => 8,
+            Self::PeerStopped => 128,
+            Self::Interrupted => 130,
+            Self::VdbenchFailed => 157,
+            Self::JobsFailed(count) => count.get(),
+        }
+    }
 }
 
 impl From<Code> for ExitCode {
     fn from(code: Code) -> Self {
-        Self::from(code as u8)
+        Self::from(code.number())
     }
 }
 
@@ -86,5 +120,25 @@ pub fn engine_failure(error: &EngineError) -> Failure {
     match error {
         EngineError::Invalid(diagnostics) => diagnostics.clone().into(),
         other => Failure::new(code, other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_jobs_are_counted_as_far_as_a_code_reaches() {
+        #[track_caller]
+        fn check(count: usize, expected: u8) {
+            assert_eq!(Code::failed_jobs(count).number(), expected);
+        }
+        check(0, 0);
+        check(1, 1);
+        check(2, 2);
+        check(127, 127);
+        for count in [128, 255, 256, 4096] {
+            check(count, 127);
+        }
     }
 }

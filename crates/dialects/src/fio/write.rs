@@ -100,14 +100,15 @@ pub fn write_saved(stage: &Stage, after: bool) -> String {
     saved::lines(stage, after)
 }
 
-/// Whether fio would end this run with exit code 1: errors that a job was told to survive are none.
-pub fn has_errors(input: &FioInput, run: &FioRun<'_>) -> bool {
+/// How many jobs failed, each clone by itself: errors that a job was told to survive are none. fio's exit code is this number.
+pub fn failed_jobs(input: &FioInput, run: &FioRun<'_>) -> usize {
     let workers = entry::workers(input, run);
-    let mut jobs = input.workload.jobs().zip(&workers);
-    jobs.any(|((_, job), workers)| {
+    let jobs = input.workload.jobs().zip(&workers);
+    let failed = jobs.filter(|((_, job), workers)| {
         let mut workers = workers.iter();
         workers.any(|(_, worker)| entry::ended_by_error(job, worker))
-    })
+    });
+    failed.count()
 }
 
 #[cfg(test)]

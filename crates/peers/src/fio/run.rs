@@ -17,6 +17,9 @@ use super::refusal::refusal;
 use super::watcher::Watcher;
 use super::{Ours, trigger};
 
+/// Linux's number of what is cancelled.
+const ECANCELED: i32 = 125;
+
 /// Runs the jobs, shows them as fio does on `output`, and says how the program ends.
 pub fn run(
     input: &FioInput,
@@ -74,15 +77,15 @@ pub fn run(
     output.close()?;
     // What a trigger ends is done, as in fio.
     let stopped = ran.interrupted && (!pulled || stop.signal().is_some());
-    let has_errors = fio::has_errors(input, &run_of(&ran.results, began)) || !whole_logs;
-    let mut code = match (stopped, has_errors) {
+    let failed = fio::failed_jobs(input, &run_of(&ran.results, began));
+    let mut code = match (stopped, failed) {
         (true, _) => Code::PeerStopped,
-        (false, true) => Code::Unexpected,
-        (false, false) => Code::Success,
+        (false, 0) if !whole_logs => Code::Unexpected,
+        (false, failed) => Code::failed_jobs(failed),
     };
     if let Some(error) = &ran.failure {
         console.tell(&engine_failure(error).message);
-        code = Code::Unexpected;
+        code = Code::failed_jobs(failed.max(1));
     }
     if let Some(writer) = writer {
         let record = start.record(&whole, measured(ran));
@@ -124,9 +127,16 @@ pub fn refuse_read(
             began,
         )
     };
+    // Jobs that nothing is wrong with were cancelled.
+    let own = |refused: &Refused| refused.errnos.iter().filter(|it| **it != ECANCELED).count();
+    let failed = unready.refused.as_ref().map_or(1, own).max(1);
     let text = unready.refused.map_or_else(String::new, of_jobs);
     output.write(&text);
-    refuse(output, &text, unready.complaints.into(), console)
+    let mut failure = Failure::from(unready.complaints);
+    if failed > 1 {
+        failure.code = Code::failed_jobs(failed);
+    }
+    refuse(output, &text, failure, console)
 }
 
 /// Ends without a run. What holds a document that programs read has nothing beside it: the message is told apart then.
@@ -142,7 +152,7 @@ fn refuse(
     output.close()?;
     console.tell(&failure.message);
     Ok(match failure.code {
-        Code::Refused => Code::Refused,
+        code @ (Code::Refused | Code::JobsFailed(_)) => code,
         _ => Code::Unexpected,
     })
 }

@@ -102,7 +102,7 @@ impl Report {
             normal: normal::summary(input, run),
             terse: terse::lines(input, run),
             sum,
-            failed: super::has_errors(input, run),
+            failed: super::failed_jobs(input, run) > 0,
         }
     }
 

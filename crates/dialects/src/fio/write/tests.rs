@@ -297,7 +297,7 @@ fn errors_and_stages_that_were_not_reached() {
     let input = input(&arguments);
     let mut results = results(&input.workload);
     results.truncate(1);
-    assert!(!has_errors(&input, &run(&results)));
+    assert_eq!(failed_jobs(&input, &run(&results)), 0);
     let failed = IoErrors {
         direction: Direction::Read,
         operation: None,
@@ -306,7 +306,7 @@ fn errors_and_stages_that_were_not_reached() {
         first_offsets: Vec::new(),
     };
     results[0].workers[0].errors.push(failed);
-    assert!(has_errors(&input, &run(&results)));
+    assert_eq!(failed_jobs(&input, &run(&results)), 1);
     let document: serde_json::Value =
         serde_json::from_str(&write_json(&input, &run(&results))).unwrap();
     assert_eq!(document["jobs"][0]["error"], 28);
