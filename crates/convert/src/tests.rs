@@ -166,6 +166,38 @@ fn fio_says_what_it_can() {
     );
 }
 
+/// Work in place of I/O is said without a word of I/O, and nothing of it is lost but parts of a percent.
+#[test]
+fn fio_says_what_keeps_processors_busy() {
+    let check = |keys, says: &[&str], tells: &[&str]| check(Dialect::Fio, keys, says, tells);
+    check(
+        "backend = \"null\"\nprocessor_work = { share = \"30%\" }",
+        &[
+            "ioengine=cpuio",
+            "cpuload=30",
+            "cpuchunks=50000",
+            "runtime=10s",
+        ],
+        &[],
+    );
+    check(
+        "backend = \"null\"\nprocessor_work = { share = \"7%\", burst = \"2ms\", kind = \"sort\", \
+         ends_with_io = true }",
+        &[
+            "cpuload=7",
+            "cpuchunks=2000",
+            "cpumode=qsort",
+            "exit_on_io_done=1",
+        ],
+        &[],
+    );
+    check(
+        "backend = \"null\"\nprocessor_work = { share = \"7.5%\" }",
+        &["cpuload=8"],
+        &["lost: job `a`: processor_work"],
+    );
+}
+
 /// The traces are not there when the text is read back, which the last comment tells.
 #[test]
 fn fio_says_which_traces_are_merged() {
