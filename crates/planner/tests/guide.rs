@@ -458,7 +458,7 @@ fn price_lists_count_space_and_iops() {
 }
 
 #[test]
-fn a_volume_of_50_gib_pays_for_a_pool_of_a_tebibyte() {
+fn the_smallest_volume_pays_for_a_pool_of_a_tebibyte() {
     let prices = "currency = \"USD\"\n[[price]]\nitem = \"nfs-premium\"\nper = \"TiB\"\nmonth = 300\n\
                   [[price]]\nitem = \"Standard_D2s_v3\"\nmonth = 70\n";
     let prices = || Prices::read(prices, "prices.toml").expect("a price list");
@@ -472,8 +472,8 @@ fn a_volume_of_50_gib_pays_for_a_pool_of_a_tebibyte() {
         let quota = volumes.quota.get() >> 30;
         (quota, volumes.pool().get() >> 40, plan.offers[0].cost.price)
     };
-    // 64 MiB/s for each TiB: 2 MiB/s are 32 GiB, of which the smallest volume has 50; its pool has 1 TiB all the same.
-    assert_eq!(of(2), (50, 1, 370_000_000));
+    // 64 MiB/s for each TiB: 2 MiB/s are 32 GiB, of which the smallest volume has 100; its pool has 1 TiB all the same.
+    assert_eq!(of(2), (100, 1, 370_000_000));
     assert_eq!(of(64), (1024, 1, 370_000_000));
     // A GiB more, and the pool grows by a whole TiB.
     assert_eq!(of(65), (1040, 2, 670_000_000));
