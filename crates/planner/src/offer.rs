@@ -205,9 +205,9 @@ impl Offer {
     pub(crate) fn without_headroom(&self) -> Option<&'static str> {
         let rates = self.lines.iter().filter(|line| line.unit.is_rate());
         let mut headrooms = rates.filter_map(Line::headroom);
-        headrooms
-            .any(|ratio| ratio < 1.02)
-            .then_some("with no headroom, response times grow for as long as the load lasts")
+        headrooms.any(|ratio| ratio < 1.02).then_some(
+            "with no headroom, I/Os that come in bursts wait for as long as the load lasts",
+        )
     }
 
     /// What makes its machine doubtful, whatever is predicted: a sentence for each.

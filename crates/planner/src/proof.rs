@@ -308,7 +308,8 @@ fn too_few(iops: f64, needed: u64) -> String {
     if whole < needed as f64 * ENOUGH {
         group_digits(whole as u64)
     } else {
-        format!("{iops:.2}")
+        let hundredths = (iops * 100.0).round() as u64;
+        format!("{}.{:02}", group_digits(hundredths / 100), hundredths % 100)
     }
 }
 
@@ -359,6 +360,7 @@ mod tests {
             rate(98.96),
             "`data`, peak: 98.96 of 100 I/Os a second are predicted"
         );
+        assert_eq!(too_few(2969.806, 3000), "2,969.81");
         let late = "`data`, peak: the p99 of reads is predicted as";
         let expected = format!("{late} 1,500,007 ns, above the goal of 1,500,000 ns");
         assert_eq!(of(100.0, 1_500_007), Some(expected));
