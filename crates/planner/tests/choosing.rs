@@ -187,6 +187,41 @@ fn ios_that_cross_stripe_units_are_counted_at_both_disks() {
     assert!(text.contains("5,100 IOPS"), "{text}");
 }
 
+/// What an I/O counts as is told where it is more than one: of all, or on average.
+#[test]
+fn what_an_io_on_a_stripe_counts_as_is_told() {
+    let never = Request {
+        prove: Prove::Never,
+        ..of_dsv2("P10")
+    };
+    for (size, told) in [
+        (
+            "64KiB",
+            " columns of 64 KiB for I/Os of up to 64 KiB, caching",
+        ),
+        (
+            "40KiB",
+            " columns of 64 KiB for I/Os of up to 40 KiB (such an I/O counts as 1.5 on average: some touch 1 stripe unit, others 2), caching",
+        ),
+        (
+            "1MiB",
+            " columns of 256 KiB for I/Os of up to 1 MiB (such an I/O counts as 4, for the stripe units that it touches), caching",
+        ),
+        (
+            "640KiB",
+            " columns of 256 KiB for I/Os of up to 640 KiB (such an I/O counts as 3, for the stripe units that it touches), caching",
+        ),
+        (
+            "600KiB",
+            " columns of 256 KiB for I/Os of up to 600 KiB (such an I/O counts as 3.32 on average: some touch 3 stripe units, others 4), caching",
+        ),
+    ] {
+        let figures = format!("throughput = \"150MB/s\"\nsize = \"{size}\"");
+        let text = unwrapped(&planned_for(&figures, &never));
+        assert!(text.contains(told), "no `{told}` in {text}");
+    }
+}
+
 /// The words beside a proof are of the credits that it spent; the design file has all of them.
 #[test]
 fn the_credits_of_a_proof_are_told() {
