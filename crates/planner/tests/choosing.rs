@@ -187,6 +187,22 @@ fn ios_that_cross_stripe_units_are_counted_at_both_disks() {
     assert!(text.contains("5,100 IOPS"), "{text}");
 }
 
+/// A share that is enough is not told to be one of several.
+#[test]
+fn a_single_share_is_told_as_one() {
+    let never = Request {
+        prove: Prove::Never,
+        ..one_of(&[Family::Smb], &["ssd-v2"])
+    };
+    for (iops, count) in [(1_000, 1), (110_000, 2)] {
+        let plan = planned_for(&format!("iops = {iops}\nsize = \"4KiB\""), &never);
+        let offer = plan.offers.first().expect("an offer");
+        assert_eq!(offer.candidate.volumes[0].count(), count, "{plan}");
+        let told = "one share is not enough: files are spread evenly over 2, each in a storage account of its own";
+        assert_eq!(unwrapped(&plan).contains(told), count > 1, "{plan}");
+    }
+}
+
 /// What an I/O counts as is told where it is more than one: of all, or on average.
 #[test]
 fn what_an_io_on_a_stripe_counts_as_is_told() {
