@@ -390,4 +390,27 @@ mod tests {
         }
         assert!(size(last) < 1e-6, "{last:?}");
     }
+
+    /// The deviation that is told as the largest is, whichever way it points.
+    #[test]
+    fn the_largest_deviation_is_told() {
+        let mut predicted = fathom_stats::Histogram::new();
+        for _ in 0..1000 {
+            predicted.record(1_000_000);
+        }
+        let search = |quantiles: &[(f64, f64)]| Search {
+            target: [1e6, 1e6],
+            quantiles: quantiles.to_vec(),
+            ios: 1000,
+            at: [0.0; 2],
+            last: None,
+            inverse: [[1.0, 0.0], [0.0, 1.0]],
+            best: None,
+        };
+        let mixture = Mixture::new([(&predicted, 1.0)].into_iter());
+        let error = search(&[(10.0, 0.9e6), (90.0, 2.5e6), (99.0, 1.2e6)]).error(&mixture);
+        assert!((error.most + 0.6).abs() < 0.01, "{error:?}");
+        assert!((error.most_at - 90.0).abs() < 0.1, "{error:?}");
+        assert!(error.p50.abs() < 0.01 && error.is_poor(), "{error:?}");
+    }
 }

@@ -13,7 +13,8 @@
 //! - `cells` are the measured and predicted distributions, job by job and direction by direction;
 //! - `sizes` are those of whole devices, which a record does not tell;
 //! - `trial` is one prediction with the latencies of one attempt;
-//! - `fit` moves them.
+//! - `fit` moves them;
+//! - `told` says what came of it, as text and as a document.
 //!
 //! Invariants: nothing but latencies of volumes that were fitted changes in the text; nothing here writes a file.
 
@@ -22,6 +23,7 @@ mod document;
 mod fit;
 mod groups;
 mod sizes;
+mod told;
 mod trial;
 
 use fathom_catalog::Catalog;

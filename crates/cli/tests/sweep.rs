@@ -161,7 +161,14 @@ fn a_design_is_fitted_to_a_stored_run() {
         .unwrap_or_default();
     let median: fathom_units::Nanos = median.parse().unwrap_or_default();
     assert!((970_000..1_030_000).contains(&median.get()), "{median}");
-    // What is there already stays as it is.
+    let again = case.path("again.design.toml");
+    let words_json = ["calibrate", "last", "--on", &guess, "-o", &again, "--json"];
+    let (document, stderr) = case.run(&words_json, 0);
+    assert!(stderr.contains("this record is a prediction"), "{stderr}");
+    is_document(&document, (&stdout, &new, &again));
+    // What is there already stays as it is, and nothing is printed.
+    let (document, _) = case.run(&words_json, 4);
+    assert_eq!(document, "");
     let (_, stderr) = case.run(&words, 4);
     assert!(
         stderr.contains("exists") && stderr.contains("hint:"),
@@ -170,6 +177,38 @@ fn a_design_is_fitted_to_a_stored_run() {
     let predicted = ["predict", "--on", &fitted, &case.job];
     let (shown, _) = case.run(&predicted, 0);
     assert!(!shown.contains("assumed"), "{shown}");
+}
+
+/// What `calibrate --json` prints is the text's, beside the design that is written.
+#[track_caller]
+fn is_document(document: &str, (text, design, path): (&str, &str, &str)) {
+    let document: Value = serde_json::from_str(document).expect("one document");
+    assert_eq!(document["schema"], "fathom.calibrate/1");
+    assert_eq!(document["record"]["is_measured"], false);
+    assert_eq!(document["written_to"], path);
+    assert_eq!(document["design_toml"], design);
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(written, design);
+    let fits = document["fits"].as_array().expect("fits");
+    assert_eq!(fits.len(), 1, "{document}");
+    let figure = |pointer: &str| fits[0].pointer(pointer).and_then(Value::as_u64);
+    let time = |pointer: &str| fathom_units::Nanos::new(figure(pointer).unwrap_or_default());
+    let [median, p99] = ["/media_latency/median_ns", "/media_latency/p99_ns"].map(time);
+    let says = format!("media latency  median {median}, p99 {p99}\n");
+    assert!(text.contains(&says), "no `{says}` in {text}");
+    let page = include_str!("../../../docs/methodology.md");
+    let all = [&document, &document["record"], &fits[0]];
+    let deeper = ["measured", "media_latency", "off"].map(|key| &fits[0][key]);
+    let objects = all.into_iter().chain(deeper);
+    for key in objects
+        .filter_map(|it| it.as_object())
+        .flat_map(|it| it.keys())
+    {
+        assert!(
+            page.contains(&format!("`{key}`")),
+            "`{key}` is not in docs/methodology.md"
+        );
+    }
 }
 
 #[test]

@@ -146,8 +146,8 @@ pub fn script(build: &Build<'_>) -> String {
         };
         let _ = writeln!(
             text,
-            "    # {name}: {} disks, caching {}",
-            set.disks.count,
+            "    # {name}: {}, caching {}",
+            set.told(),
             caching(set.disks.caching)
         );
         let _ = writeln!(

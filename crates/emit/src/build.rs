@@ -2,7 +2,9 @@
 
 use fathom_catalog::{DiskKind, ShareMedia, Sold};
 use fathom_model::HostCaching;
-use fathom_planner::{Choice, Disks, NfsVolumes, Offer, Plan, SmbShares, Storage, VolumeNeed};
+use fathom_planner::{
+    Choice, Disks, NfsVolumes, Offer, Plan, SmbShares, Storage, Unit, VolumeNeed,
+};
 use fathom_units::BytesPerSec;
 
 /// An offer, and the names that its parts have in scripts: letters, digits, `-` and `_` alone.
@@ -166,6 +168,11 @@ pub const fn caching(mode: HostCaching) -> &'static str {
 }
 
 impl DiskSet<'_> {
+    /// How many, in words: `1 disk`.
+    pub fn told(&self) -> String {
+        Unit::Disks.figure(u64::from(self.disks.count))
+    }
+
     /// Logical unit numbers.
     pub fn luns(&self) -> std::ops::Range<u32> {
         self.first..self.first + self.disks.count

@@ -116,7 +116,7 @@ fn script(
         let luns: Vec<_> = set.luns().map(|lun| lun.to_string()).collect();
         let _ = write!(
             text,
-            "\n# {name}: {} disks\n\
+            "\n# {name}: {}\n\
              if findmnt --noheadings {directory} >/dev/null; then\n    \
              echo {directory} is mounted and left as it is\n\
              else\n    \
@@ -127,7 +127,7 @@ fn script(
              empty \"$device\"\n        \
              devices+=(\"$device\")\n    \
              done\n",
-            set.disks.count,
+            set.told(),
             luns.join(" ")
         );
         let device = if set.disks.count > 1 {

@@ -67,9 +67,9 @@ fn stripe(text: &mut String, set: &DiskSet<'_>, letter: char) {
     let luns: Vec<_> = set.luns().map(|lun| lun.to_string()).collect();
     let _ = writeln!(
         text,
-        "\n# {} disks, a column each: more columns than eight are made here alone, and not by the Server Manager.\n\
+        "\n# {}, a column each: more columns than eight are made here alone, and not by the Server Manager.\n\
          New-Stripe -Name {} -Luns @({}) -Columns {} -Interleave {} -Letter {letter}",
-        set.disks.count,
+        set.told(),
         powershell(&set.volume.slug),
         luns.join(", "),
         set.disks.count,

@@ -8,6 +8,7 @@ use crate::candidate::{Candidate, Disks, Storage};
 use crate::choices;
 use crate::design::caching;
 use crate::limits::{Terms, depth_for, parts};
+use crate::machine::hundredths;
 use crate::need::{Load, Need, VolumeNeed};
 use crate::network::NfsVolumes;
 use crate::unloaded::Unloaded;
@@ -58,11 +59,17 @@ fn of_disks(volume: &VolumeNeed, disks: &Disks, vm: &VmSize, terms: &Terms<'_>) 
         let size = largest.unwrap_or_default();
         // What the limits above count, where it is more than the I/Os that were asked for.
         let counted = parts(10_000, size, disks.count, disks.stripe_unit);
-        let crossing = if counted > 10_000 {
-            let each = counted as f64 / 1e4;
-            format!(" (each counts as {each:.2}: some touch two columns or more)")
-        } else {
-            String::new()
+        let crossing = match (counted / 10_000, counted % 10_000) {
+            (1, 0) => String::new(),
+            (all, 0) => {
+                format!(" (such an I/O counts as {all}, for the stripe units that it touches)")
+            }
+            (some, part) => format!(
+                " (such an I/O counts as {} on average: some touch {some} stripe unit{}, others {})",
+                hundredths(some * 100 + part.div_ceil(100)),
+                if some == 1 { "" } else { "s" },
+                some + 1
+            ),
         };
         format!(
             "{} columns of {} for I/Os of up to {size}{crossing}, ",
@@ -227,10 +234,13 @@ fn depth(
         _ => String::new(),
     };
     let of = if machines > 1 { " of each machine" } else { "" };
-    let drive = if depth == 1 { "drives" } else { "drive" };
+    let (drive, threads) = if depth == 1 {
+        ("drives it at a mean of", "or one thread that waits")
+    } else {
+        ("drive it at a mean of", "or as many threads that wait")
+    };
     Some(format!(
-        "{} outstanding{of}{each} {drive} it at a mean of {latency} each (media latency: assumed{in_parts}), or as many threads \
-         that wait for each I/O",
+        "{} outstanding{of}{each} {drive} {latency} (media latency: assumed{in_parts}), {threads} for each I/O",
         ios(depth)
     ))
 }

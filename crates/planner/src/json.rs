@@ -15,7 +15,7 @@ use crate::proof::{Misses, ProvenVolume};
 use crate::rounds::{Basis, Headroom, Unproven};
 use crate::ruled_out::{Rule, RuledOut};
 use crate::text::not_proven;
-use crate::{Family, Plan, Prices, Prove};
+use crate::{Cheaper, Cost, Family, Plan, Prices, Prove};
 
 /// Of this document; a key keeps its meaning within a version.
 const SCHEMA: &str = "fathom.plan/1";
@@ -50,6 +50,7 @@ impl Plan {
             "need": need_json(&self.need),
             "prices": prices.map(|it| json!({ "currency": it.currency, "as_of": it.as_of })),
             "offers": offers.collect::<Vec<_>>(),
+            "cheaper_and_doubtful": self.cheaper.as_ref().map(|it| self.cheaper_json(it)),
             "machines": self.machines,
             "one_machine_misses": self.single.as_ref().map(line_json),
             "failed": self.unproven.iter().map(failed_json).collect::<Vec<_>>(),
@@ -74,13 +75,7 @@ impl Plan {
             "machine": candidate.vm.name,
             "machines": candidate.machines,
             "month": money(Some(cost.price), prices),
-            "provisioned": {
-                "vcpus": cost.vcpus,
-                "memory_bytes": cost.memory,
-                "iops": cost.iops,
-                "network_bandwidth_bytes_per_sec": cost.bandwidth,
-                "capacity_bytes": cost.capacity,
-            },
+            "provisioned": provisioned_json(cost),
             "parts": parts.collect::<Vec<_>>(),
             "limits": offer.lines.iter().map(line_json).collect::<Vec<_>>(),
             "binds_first": binds,
@@ -93,14 +88,25 @@ impl Plan {
         })
     }
 
+    /// What is cheaper than the first offer, and why it is not the first.
+    fn cheaper_json(&self, cheaper: &Cheaper) -> Value {
+        json!({
+            "title": cheaper.title,
+            "month": money(Some(cheaper.cost.price), self.prices.as_ref()),
+            "provisioned": provisioned_json(&cheaper.cost),
+            "offer": cheaper.offer,
+            "why": cheaper.why,
+        })
+    }
+
     /// What is unsure of an offer, in the words of the text.
     fn doubts(&self, offer: &Offer) -> Vec<String> {
         let own = [
             offer.without_headroom().map(str::to_owned),
             self.on_credits(offer),
-            offer.unprinted().map(str::to_owned),
-            offer.burstable_processors().map(str::to_owned),
         ];
+        let of_machine = offer.of_machine();
+        let of_machine = of_machine.map(|words| format!("DOUBTFUL: {words}"));
         let of_proof = match &offer.proof {
             Proven::Yes(proof) => proof
                 .volumes
@@ -109,7 +115,11 @@ impl Plan {
                 .collect(),
             Proven::No(seconds) => vec![not_proven(*seconds)],
         };
-        own.into_iter().flatten().chain(of_proof).collect()
+        own.into_iter()
+            .flatten()
+            .chain(of_machine)
+            .chain(of_proof)
+            .collect()
     }
 
     fn proof_json(&self, offer: &Offer) -> Value {
@@ -129,6 +139,17 @@ impl Plan {
             "volumes": volumes.iter().map(proven_json).collect::<Vec<_>>(),
         })
     }
+}
+
+/// What a design is ranked by without prices.
+fn provisioned_json(cost: &Cost) -> Value {
+    json!({
+        "vcpus": cost.vcpus,
+        "memory_bytes": cost.memory,
+        "iops": cost.iops,
+        "network_bandwidth_bytes_per_sec": cost.bandwidth,
+        "capacity_bytes": cost.capacity,
+    })
 }
 
 fn names(families: impl Iterator<Item = Family>) -> Vec<&'static str> {

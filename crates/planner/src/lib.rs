@@ -25,6 +25,7 @@ mod nothing;
 mod offer;
 mod prices;
 mod proof;
+mod ranking;
 mod rounds;
 mod ruled_out;
 mod search;
@@ -52,6 +53,7 @@ pub use network::{NfsVolumes, SmbShares};
 pub use offer::{Offer, OnCredits, Proven};
 pub use prices::{Per, Prices};
 pub use proof::{Failure, Misses, Proof, ProvenVolume, Response};
+pub use ranking::Cheaper;
 pub use rounds::{Basis, Headroom, Unproven};
 pub use ruled_out::{Rule, RuledOut};
 pub use search::{Found, MOST_MACHINES, search};
@@ -289,8 +291,11 @@ impl Request {
 pub struct Plan {
     /// What was asked for.
     pub need: Need,
-    /// Designs that carry it: those that are proven, then those that are not, each cheapest first.
+    /// Designs that carry it: those that are proven, then those that are not; of each those that nothing makes doubtful, then
+    /// those that are; and of these the cheapest first.
     pub offers: Vec<Offer>,
+    /// What is cheaper than the first offer, and doubtful.
+    pub cheaper: Option<Cheaper>,
     /// Designs that carry it by their limits and fail their proof.
     pub unproven: Vec<Unproven>,
     /// How many that were not proven are not offered, because others with as much headroom fail.
@@ -434,6 +439,7 @@ pub fn plan_until(
         },
         need,
         offers: judged.offers,
+        cheaper: judged.cheaper,
         unproven: judged.failed,
         untried: judged.untried,
         prove: request.prove,

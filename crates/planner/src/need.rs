@@ -150,8 +150,11 @@ impl Need {
         for volume in &mut part.volumes {
             volume.capacity = Bytes::new(volume.capacity.get().div_ceil(machines));
             for load in &mut volume.loads {
-                load.iops = Iops::new(load.iops.get().div_ceil(machines));
-                load.bandwidth = BytesPerSec::new(load.bandwidth.get().div_ceil(machines));
+                let iops = load.iops.get().div_ceil(machines);
+                let bandwidth = load.bandwidth.get().div_ceil(machines);
+                let bandwidth = of_whole(iops, bandwidth, load.size.get());
+                load.iops = Iops::new(iops);
+                load.bandwidth = BytesPerSec::new(bandwidth);
             }
         }
         part
@@ -265,6 +268,35 @@ fn all_three(
     raised
 }
 
+/// Bytes a second of a load whose I/Os a second were rounded up: those of that many whole I/Os, where these are more by more
+/// than a hundredth. 10.5 I/Os of 4 MiB are 11, and what carries 44 MB/s does not carry them.
+fn of_whole(iops: u64, bandwidth: u64, size: u64) -> u64 {
+    let whole = iops.saturating_mul(size);
+    if whole.saturating_sub(bandwidth) > bandwidth / SAME {
+        whole
+    } else {
+        bandwidth
+    }
+}
+
+/// I/Os and bytes a second as [`of_whole`] has them; that it changes them is told.
+fn in_whole_ios(
+    place: &str,
+    [iops, bandwidth]: [u64; 2],
+    size: u64,
+    assumed: &mut Vec<String>,
+) -> [u64; 2] {
+    let whole = of_whole(iops, bandwidth, size);
+    if whole > bandwidth {
+        let [before, after] = [bandwidth, whole].map(|rate| Unit::Bandwidth.figure(rate));
+        let (iops, size) = (Iops::new(iops), Bytes::new(size));
+        assumed.push(format!(
+            "{place}: {before} are planned as {iops} of {size}, {after}, for I/Os are whole"
+        ));
+    }
+    [iops, whole]
+}
+
 /// The load of `period`: of I/Os a second, bytes a second and size, two give the third.
 fn load(
     profile: &Profile,
@@ -329,10 +361,12 @@ fn load(
     if random.is_none() {
         assumed.push(format!("{place}: all I/O is random"));
     }
+    let rates = [iops, bandwidth].map(|rate| profile.growth.of(rate));
+    let [iops, bandwidth] = in_whole_ios(&place, rates, size, assumed);
     Ok(Load {
         period: period.kind,
-        iops: Iops::new(profile.growth.of(iops)),
-        bandwidth: BytesPerSec::new(profile.growth.of(bandwidth)),
+        iops: Iops::new(iops),
+        bandwidth: BytesPerSec::new(bandwidth),
         size: Bytes::new(size),
         reads,
         random: random.unwrap_or(Percent::ALL),
@@ -399,6 +433,40 @@ mod tests {
         let large = "iops = 10_000\nsize = \"1MiB\"\nthroughput = \"500MB/s\"";
         let says = "planned together as I/Os of 49 KiB on average";
         check(large, (10_000, 501_760_000, 50_176), says);
+    }
+
+    /// Growth and machines give fractions of I/Os, which are rounded up: their bytes are those of whole I/Os too.
+    #[test]
+    fn large_ios_that_are_rounded_up_have_all_their_bytes() {
+        let of = |growth: &str, figures: &str| {
+            let text = format!(
+                "name = \"a\"\n{growth}\n[[volume]]\nname = \"d\"\n[[volume.period]]\nname = \"peak\"\n{figures}"
+            );
+            let profile = Profile::read(&text, "x").map(|it| it.0).unwrap();
+            Need::of(&profile, Level::P99).unwrap()
+        };
+        let rates = |need: &Need| {
+            let load = &need.volumes[0].loads[0];
+            (load.iops.get(), load.bandwidth.get())
+        };
+        let large = "iops = 10\nsize = \"4MiB\"";
+        let grown = of("growth = \"1.05x\"", large);
+        assert_eq!(rates(&grown), (11, 11 << 22));
+        let told =
+            "`d`, peak: 44.0 MB/s are planned as 11 IOPS of 4 MiB, 46.1 MB/s, for I/Os are whole";
+        assert!(
+            grown.assumed.iter().any(|it| it == told),
+            "{:?}",
+            grown.assumed
+        );
+        assert_eq!(rates(&grown.part(3)), (4, 4 << 22));
+        // Where it is less than a hundredth, what was said stands.
+        let many = of("", "throughput = \"3GB/s\"\nsize = \"1MiB\"");
+        assert_eq!(rates(&many), (2862, 3_000_000_000));
+        assert_eq!(rates(&many.part(2)), (1431, 1_500_000_000));
+        assert!(!many.assumed.iter().any(|it| it.contains("are whole")));
+        let few = of("", "throughput = \"10MB/s\"\nsize = \"4MiB\"");
+        assert_eq!(rates(&few), (3, 3 << 22));
     }
 
     /// The need of a volume of that name and goal, which was seen with these latencies.

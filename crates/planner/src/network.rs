@@ -261,6 +261,12 @@ fn nfs(
     })
 }
 
+/// Smallest quota of a volume over NFS that is planned: one that every tool takes. The service takes 50 GiB
+/// (azure-netapp-files-resource-limits.md, 2025-06-10), but 100 GiB were its least in 2021 (the same page, 2021-07-28), and tools
+/// of after that still check for them: Terraform's provider 4.10.0 refuses less (its issue 29334, 2025-04-14). It costs nothing,
+/// for the pool that is paid for has 1 TiB at least.
+const SMALLEST_QUOTA: Bytes = Bytes::gib(100);
+
 /// The smallest quota that carries a `count`th, and the bandwidth that it has; `None` where no volume is sold so.
 fn quota_of(
     total: &VolumeNeed,
@@ -273,7 +279,8 @@ fn quota_of(
         let (least, largest) = (rules.large_min_size, rules.large_max_size);
         (least, largest, rules.large_max_bandwidth)
     } else {
-        (rules.min_size, rules.max_size, rules.max_bandwidth)
+        let least = rules.min_size.max(SMALLEST_QUOTA);
+        (least, rules.max_size, rules.max_bandwidth)
     };
     let asked = most(total, |load| load.bandwidth.get()).div_ceil(count);
     let asked = BytesPerSec::new(asked);

@@ -1,6 +1,6 @@
 //! A design that carries the need, with all that is to be said about it.
 
-use fathom_catalog::Catalog;
+use fathom_catalog::{Catalog, VmSize};
 use fathom_profile::PeriodKind;
 use fathom_units::{Nanos, Percent};
 
@@ -12,7 +12,7 @@ use crate::limits::{self, Terms};
 use crate::line::{Line, Unit};
 use crate::machine::is_burstable;
 use crate::need::Need;
-use crate::proof::{self, Proof};
+use crate::proof::{self, Proof, ProvenVolume};
 use crate::rounds::Headroom;
 use crate::unloaded::Unloaded;
 use crate::workload;
@@ -205,27 +205,50 @@ impl Offer {
     pub(crate) fn without_headroom(&self) -> Option<&'static str> {
         let rates = self.lines.iter().filter(|line| line.unit.is_rate());
         let mut headrooms = rates.filter_map(Line::headroom);
-        headrooms
-            .any(|ratio| ratio < 1.02)
-            .then_some("with no headroom, response times grow for as long as the load lasts")
-    }
-
-    /// That a limit of the machine is printed by no page, where that is so.
-    pub(crate) fn unprinted(&self) -> Option<&'static str> {
-        let own = self.candidate.vm.name;
-        let is_blank = |line: &Line| line.owner.starts_with(own) && line.have == u64::MAX;
-        self.lines.iter().any(is_blank).then_some(
-            "DOUBTFUL: no page prints a limit that is marked so, and nothing says that the machine carries this",
+        headrooms.any(|ratio| ratio < 1.02).then_some(
+            "with no headroom, I/Os that come in bursts wait for as long as the load lasts",
         )
     }
 
-    /// That the machine's processors are at full speed on credits alone, where that matters.
-    pub(crate) fn burstable_processors(&self) -> Option<&'static str> {
-        let asks = self.lines.iter().any(|line| line.unit == Unit::Processors);
-        (asks && is_burstable(self.candidate.vm)).then_some(
-            "DOUBTFUL: its processors are at full speed on credits alone, and no page in the catalogue prints what they do without",
-        )
+    /// What makes its machine doubtful, whatever is predicted: a sentence for each.
+    pub(crate) fn of_machine(&self) -> impl Iterator<Item = &'static str> {
+        doubts_of_machine(self.candidate.vm, &self.lines)
     }
+
+    /// Whether its I/Os wait for each other, and how that is known: by its proof, or without one because it has no headroom.
+    pub(crate) fn waits(&self, prove: Prove) -> Option<String> {
+        match &self.proof {
+            Proven::Yes(proof) => proof.volumes.iter().find_map(ProvenVolume::waits),
+            Proven::No(_) if prove == Prove::Never => None,
+            Proven::No(_) => {
+                let words = self.without_headroom()?;
+                Some(format!("it is not proven, and {words}"))
+            }
+        }
+    }
+
+    /// Why it stands behind offers that nothing makes doubtful.
+    pub(crate) fn doubt(&self, prove: Prove) -> Option<String> {
+        let of_machine = self.of_machine().next().map(str::to_owned);
+        of_machine.or_else(|| self.waits(prove))
+    }
+}
+
+/// What makes a machine doubtful by its limits: that one is printed by no page, and that its processors are at full speed on
+/// credits alone, where processors are asked for.
+pub(crate) fn doubts_of_machine(
+    vm: &VmSize,
+    lines: &[Line],
+) -> impl Iterator<Item = &'static str> + use<> {
+    let is_blank = |line: &Line| line.owner.starts_with(vm.name) && line.have == u64::MAX;
+    let unprinted = lines.iter().any(is_blank).then_some(
+        "no page prints a limit that is marked so, and nothing says that the machine carries this",
+    );
+    let asks = lines.iter().any(|line| line.unit == Unit::Processors);
+    let burstable = (asks && is_burstable(vm)).then_some(
+        "its processors are at full speed on credits alone, and no page in the catalogue prints what they do without",
+    );
+    unprinted.into_iter().chain(burstable)
 }
 
 /// Predicts the need on a candidate; a peak that spends credits by itself, on so much of them as is its share of the time

@@ -43,6 +43,15 @@ pub struct ProvenVolume {
     pub unloaded: Option<Nanos>,
 }
 
+/// I/Os of one direction that wait for each other most of the time.
+struct Waiting {
+    name: &'static str,
+    median: Nanos,
+    /// How many times `unloaded` the median is.
+    times: u64,
+    unloaded: Nanos,
+}
+
 /// How a design fails its proof: the first that it misses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -221,16 +230,45 @@ impl Proof {
 impl ProvenVolume {
     /// That the rate comes and I/Os wait long for it, where no goal says how long they may.
     pub fn doubt(&self) -> Option<String> {
+        let Waiting {
+            name,
+            median,
+            times,
+            unloaded,
+        } = self.waiting()?;
+        Some(format!(
+            "DOUBTFUL: half of these {name} take longer than {median}, {} times the {unloaded} of this storage by itself: \
+             they come, and wait for each other; `latency_goal` in the profile leaves such designs out",
+            group_digits(times)
+        ))
+    }
+
+    /// The same in words that tell whose I/Os these are.
+    pub(crate) fn waits(&self) -> Option<String> {
+        let Waiting {
+            name,
+            median,
+            times,
+            unloaded,
+        } = self.waiting()?;
+        let times = group_digits(times);
+        let (volume, period) = (&self.volume, self.period.name());
+        Some(format!(
+            "half of the {name} of `{volume}`, {period}, wait until they have taken {median}, {times} times the {unloaded} of its \
+             storage by itself"
+        ))
+    }
+
+    fn waiting(&self) -> Option<Waiting> {
         let unloaded = self.unloaded.filter(|_| self.goal.is_empty())?;
         let slowest = self.response.iter().max_by_key(|(_, times)| times.p50);
-        let (name, median) = slowest.map(|(name, times)| (name, times.p50))?;
+        let (name, median) = slowest.map(|(name, times)| (*name, times.p50))?;
         let times = median.get() / unloaded.get().max(1);
-        (times >= WAITING).then(|| {
-            format!(
-                "DOUBTFUL: half of these {name} take longer than {median}, {} times the {unloaded} of this storage by itself: \
-                 they come, and wait for each other; `latency_goal` in the profile leaves such designs out",
-                group_digits(times)
-            )
+        (times >= WAITING).then_some(Waiting {
+            name,
+            median,
+            times,
+            unloaded,
         })
     }
 
@@ -270,7 +308,8 @@ fn too_few(iops: f64, needed: u64) -> String {
     if whole < needed as f64 * ENOUGH {
         group_digits(whole as u64)
     } else {
-        format!("{iops:.2}")
+        let hundredths = (iops * 100.0).round() as u64;
+        format!("{}.{:02}", group_digits(hundredths / 100), hundredths % 100)
     }
 }
 
@@ -321,6 +360,7 @@ mod tests {
             rate(98.96),
             "`data`, peak: 98.96 of 100 I/Os a second are predicted"
         );
+        assert_eq!(too_few(2969.806, 3000), "2,969.81");
         let late = "`data`, peak: the p99 of reads is predicted as";
         let expected = format!("{late} 1,500,007 ns, above the goal of 1,500,000 ns");
         assert_eq!(of(100.0, 1_500_007), Some(expected));

@@ -9,10 +9,11 @@ use fathom_catalog::Catalog;
 
 use crate::candidate::Candidate;
 use crate::goal;
-use crate::limits::Terms;
+use crate::limits::{self, Terms};
 use crate::need::Need;
-use crate::offer::{Budget, Offer};
+use crate::offer::{Budget, Offer, doubts_of_machine};
 use crate::proof::{Failure, Proof};
+use crate::ranking::{self, Cheaper};
 use crate::search::{Found, search};
 use crate::split;
 use crate::{Cost, PlanError, Prices, Prove, Request};
@@ -24,10 +25,12 @@ const HEADROOM_PERCENT: [u64; 5] = [0, 5, 10, 20, 40];
 /// What a round may try.
 #[derive(Debug, Clone, Copy)]
 struct Most {
-    /// Designs that may fail their proofs.
+    /// Designs that may fail their proofs, or let their I/Os wait.
     failures: usize,
     /// Operations that proofs may spend before the last of them begins.
     operations: u64,
+    /// Whether offers are only to be filled up, with doubtful ones too.
+    fill: bool,
 }
 
 impl Most {
@@ -35,12 +38,14 @@ impl Most {
     const WITHOUT: Self = Self {
         failures: usize::MAX,
         operations: u64::MAX,
+        fill: true,
     };
 
     /// Before designs with more headroom are tried.
     const A_ROUND: Self = Self {
         failures: 6,
         operations: u64::MAX,
+        fill: false,
     };
 
     /// The same where time is short: where proofs are long, few fail before each headroom has had one.
@@ -59,6 +64,7 @@ impl Most {
     const PASSED_OVER: Self = Self {
         failures: usize::MAX,
         operations: Budget::ALL,
+        fill: true,
     };
 }
 
@@ -162,6 +168,8 @@ pub(crate) struct Asked<'a> {
 #[derive(Default)]
 pub(crate) struct Judged {
     pub offers: Vec<Offer>,
+    /// What is cheaper than the first offer, and doubtful.
+    pub cheaper: Option<Cheaper>,
     /// Designs that failed their proofs, and how.
     pub failed: Vec<Unproven>,
     /// Designs that were not proven, while others with as much headroom failed.
@@ -176,7 +184,11 @@ pub(crate) struct Judged {
     seen: Vec<Candidate>,
     /// Volumes that failed in some proof.
     failing: Failing,
-    /// Whether one failed of late.
+    /// Designs whose I/Os wait for each other.
+    waiting: usize,
+    /// Which designs are proven.
+    prove: Prove,
+    /// Whether one failed of late, or was found to let its I/Os wait.
     falls_short: bool,
     /// The most headroom with which one failed.
     failed_with: Option<u64>,
@@ -187,7 +199,10 @@ pub(crate) struct Judged {
 /// # Errors
 /// A distance that the catalogue does not have, [`PlanError::Stopped`], [`PlanError::Broken`].
 pub(crate) fn all(asked: &Asked<'_>) -> Result<Judged, PlanError> {
-    let mut judged = Judged::default();
+    let mut judged = Judged {
+        prove: asked.request.prove,
+        ..Judged::default()
+    };
     let mut budget = Budget::new(asked.request.prove, asked.stop);
     let mut rounds: Vec<Round> = Vec::new();
     let (most, passed_over) = match asked.request.prove {
@@ -195,8 +210,7 @@ pub(crate) fn all(asked: &Asked<'_>) -> Result<Judged, PlanError> {
         Prove::Soon | Prove::Never => (Most::SOON, Most::WITHOUT),
     };
     for (index, percent) in HEADROOM_PERCENT.into_iter().enumerate() {
-        let is_enough = judged.offers.len() >= asked.request.offers || !judged.falls_short;
-        if index > 0 && is_enough {
+        if index > 0 && !judged.falls_short {
             break;
         }
         let round = judged.search(asked, Headroom::of_all(percent), &Failing::new())?;
@@ -216,9 +230,9 @@ pub(crate) fn all(asked: &Asked<'_>) -> Result<Judged, PlanError> {
             judged.look_at(asked, round, Most::WITHOUT, &mut budget)?;
         }
     }
-    // What is proven first: the first offer is the one that is built.
-    let rank = |offer: &Offer| (offer.proof.proof().is_none(), offer.cost);
-    judged.offers.sort_by_key(rank);
+    let found = std::mem::take(&mut judged.offers);
+    let most = asked.request.offers;
+    (judged.offers, judged.cheaper) = ranking::ranked(found, most, asked.request.prove);
     Ok(judged)
 }
 
@@ -315,22 +329,28 @@ impl Judged {
         most: Most,
         budget: &mut Budget<'_>,
     ) -> Result<(), PlanError> {
-        let (failed_before, spent_before) = (self.failed.len(), budget.spent());
+        let (fallen_before, spent_before) = (self.fallen_short(), budget.spent());
         self.falls_short = false;
         for (candidate, cost) in candidates {
             budget.go_on()?;
-            let failures = self.failed.len() - failed_before;
+            let failures = self.fallen_short() - fallen_before;
             let is_over = failures >= most.failures
                 || (failures > 0 && budget.spent() - spent_before >= most.operations);
-            if self.offers.len() >= asked.request.offers || is_over {
+            if self.has_enough(*cost, asked.request.offers, most.fill) || is_over {
                 break;
             }
-            let is_offered = |offer: &Offer| offer.candidate.vm == candidate.vm;
-            if self.offers.iter().any(is_offered) {
+            // Waiting is a doubt; another machine to pay for is certain.
+            let waits_on_fewer = |offer: &Offer| {
+                offer.candidate.machines < candidate.machines && offer.waits(self.prove).is_some()
+            };
+            if self.offers.iter().any(waits_on_fewer) {
+                break;
+            }
+            if self.is_settled(candidate, asked) {
                 continue;
             }
             if self.seen.contains(candidate) {
-                // It has failed, and fails again.
+                // It has failed or waited, and does so again.
                 self.falls_short = true;
                 continue;
             }
@@ -344,6 +364,42 @@ impl Judged {
         Ok(())
     }
 
+    /// Designs that failed their proofs, or let their I/Os wait.
+    const fn fallen_short(&self) -> usize {
+        self.failed.len() + self.waiting
+    }
+
+    /// Whether so many offers are found that what costs as much as `cost` is not looked at. Doubtful ones count where offers
+    /// are only to be filled up; otherwise others are looked for, and what is cheaper than the dearest of those found.
+    fn has_enough(&self, cost: Cost, wanted: usize, fill: bool) -> bool {
+        if fill {
+            return self.offers.len() >= wanted;
+        }
+        let sound = self.offers.iter();
+        let sound = sound.filter(|offer| offer.doubt(self.prove).is_none());
+        let mut costs: Vec<_> = sound.map(|offer| offer.cost).collect();
+        costs.sort_unstable();
+        wanted == 0
+            || costs
+                .get(wanted - 1)
+                .is_some_and(|dearest| cost >= *dearest)
+    }
+
+    /// Whether more of a design's machine size changes nothing: it is offered, and its I/Os do not wait; or as many offers as are
+    /// wanted are doubtful for what their machines are, as this would be.
+    fn is_settled(&self, candidate: &Candidate, asked: &Asked<'_>) -> bool {
+        let is_offered =
+            |offer: &Offer| offer.candidate.vm == candidate.vm && offer.waits(self.prove).is_none();
+        if self.offers.iter().any(is_offered) {
+            return true;
+        }
+        let of_machine = |offer: &&Offer| offer.of_machine().next().is_some();
+        self.offers.iter().filter(of_machine).count() >= asked.request.offers && {
+            let lines = limits::lines(asked.need, candidate, asked.terms);
+            doubts_of_machine(candidate.vm, &lines).next().is_some()
+        }
+    }
+
     /// Takes an offer, or notes how it fails.
     fn judge(&mut self, need: &Need, offer: Offer) {
         let percent = offer.headroom.percent;
@@ -351,7 +407,13 @@ impl Judged {
         match proof.and_then(Proof::failure) {
             // What is like designs that failed is not offered on trust.
             None if proof.is_none() && self.failed_with >= Some(percent) => self.untried += 1,
-            None => self.offers.push(offer),
+            None => {
+                if offer.waits(self.prove).is_some() {
+                    self.falls_short = true;
+                    self.waiting += 1;
+                }
+                self.offers.push(offer);
+            }
             Some(failure) => {
                 self.falls_short = true;
                 self.failed_with = self.failed_with.max(Some(percent));

@@ -28,9 +28,7 @@ impl Rule {
     /// The rule in words, after "N machine sizes:".
     pub const fn words(self) -> &'static str {
         match self {
-            Self::NoStorage => {
-                "no storage that they take, as much as they take, carries the volume"
-            }
+            Self::NoStorage => "no storage carries the volume, however much of it they take",
             Self::TooSlow => {
                 "of all storage that they take and that carries the volume, the latency alone is above a goal"
             }

@@ -11,7 +11,7 @@ use crate::line::{Line, Unit};
 use crate::offer::{Offer, OnCredits, Proven};
 use crate::proof::ProvenVolume;
 use crate::rounds::{Basis, Headroom, Unproven};
-use crate::{Plan, Prove};
+use crate::{Cheaper, Cost, Plan, Prove};
 
 /// Most reasons that designs fail their proofs for which are told.
 const MOST_FAILURES: usize = 3;
@@ -41,6 +41,7 @@ impl Plan {
         let mut text = Lines::new(width);
         self.write_unproven(&mut text);
         self.write_need(&mut text);
+        self.write_cheaper(&mut text);
         for (index, offer) in self.offers.iter().enumerate() {
             self.write_offer(&mut text, index + 1, offer);
         }
@@ -104,9 +105,32 @@ impl Plan {
         }
     }
 
+    /// That a design is cheaper than the first offer, and why it is not the first.
+    fn write_cheaper(&self, text: &mut Lines) {
+        let Some(cheaper) = &self.cheaper else {
+            return;
+        };
+        let less = if self.prices.is_some() {
+            "a cheaper design"
+        } else {
+            "a design with less to provision"
+        };
+        let place = match cheaper.offer {
+            Some(place) => format!("it is {place}. below"),
+            None => "`--offers 2` shows it".to_owned(),
+        };
+        let Cheaper { title, why, .. } = cheaper;
+        let cost = self.cost(&cheaper.cost);
+        let words = format!(
+            "{less} is not the first, for it is DOUBTFUL: {title}: {cost}: {why} ({place})"
+        );
+        text.push_str("\n");
+        sentence(text, "", &words);
+    }
+
     fn write_offer(&self, text: &mut Lines, number: usize, offer: &Offer) {
         let vm = offer.candidate.vm;
-        let (title, cost) = (offer.title(), self.cost(offer));
+        let (title, cost) = (offer.title(), self.cost(&offer.cost));
         text.push_str("\n");
         sentence(
             text,
@@ -128,14 +152,11 @@ impl Plan {
         if let Some(words) = self.on_credits(offer) {
             sentence(text, "   ", &words);
         }
-        if let Some(words) = offer.unprinted() {
-            sentence(text, "   ", words);
-        }
-        if let Some(words) = offer.burstable_processors() {
-            sentence(text, "   ", words);
+        for words in offer.of_machine() {
+            sentence(text, "   ", &format!("DOUBTFUL: {words}"));
         }
         if offer.headroom.percent > 0 {
-            sentence(text, "   ", &with_headroom(&offer.headroom));
+            sentence(text, "   ", &self.with_headroom(&offer.headroom));
         }
         for words in &offer.advice {
             sentence(text, "   ", words);
@@ -151,6 +172,34 @@ impl Plan {
             }
             Proven::No(seconds) => sentence(text, "   ", &not_proven(*seconds)),
         }
+    }
+
+    /// What an offer was planned with beyond the need, and why.
+    fn with_headroom(&self, headroom: &Headroom) -> String {
+        let of = match &headroom.volumes {
+            None => String::new(),
+            Some(names) => {
+                let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+                format!(" for {}", names.join(" and "))
+            }
+        };
+        let beyond = match headroom.basis {
+            Basis::Rates => "",
+            Basis::Goals => " beyond its rates and what its latency goal asks for",
+        };
+        let waits = |offer: &Offer| offer.waits(self.prove).is_some();
+        let some_wait = self.cheaper.is_some() || self.offers.iter().any(waits);
+        let why = match (self.unproven.is_empty(), some_wait) {
+            (true, _) => "since the I/Os of designs with less wait for each other",
+            (false, true) => {
+                "since designs with less fail their proof, or their I/Os wait for each other"
+            }
+            (false, false) => "since designs with less fail their proof",
+        };
+        format!(
+            "planned with {} % of headroom{of}{beyond}, {why}",
+            headroom.percent
+        )
     }
 
     /// What is ordered, and what each part of it costs.
@@ -210,8 +259,7 @@ impl Plan {
     }
 
     /// What an offer is ranked by.
-    fn cost(&self, offer: &Offer) -> String {
-        let cost = &offer.cost;
+    fn cost(&self, cost: &Cost) -> String {
         if let Some(prices) = &self.prices {
             return format!("{} a month", prices.amount(cost.price));
         }
@@ -327,25 +375,6 @@ impl Plan {
 pub fn not_proven(seconds: u64) -> String {
     format!(
         "NOT PROVEN: its limits suffice; a prediction takes about {seconds} s: ask for it with --prove"
-    )
-}
-
-/// What an offer was planned with beyond the need, and why.
-fn with_headroom(headroom: &Headroom) -> String {
-    let of = match &headroom.volumes {
-        None => String::new(),
-        Some(names) => {
-            let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-            format!(" for {}", names.join(" and "))
-        }
-    };
-    let beyond = match headroom.basis {
-        Basis::Rates => "",
-        Basis::Goals => " beyond its rates and what its latency goal asks for",
-    };
-    format!(
-        "planned with {} % of headroom{of}{beyond}, since designs with less fail their proof",
-        headroom.percent
     )
 }
 

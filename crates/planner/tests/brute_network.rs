@@ -36,7 +36,8 @@ fn volumes(need: &VolumeNeed, catalog: &'static Catalog) -> Vec<Storage> {
     for (name, mib_per_tib) in kinds {
         let level = catalog.service_level(name).expect("a level");
         for (large, least, most, fastest) in [
-            (false, 50, 100 << 10, 4500_u64),
+            // No tool refuses 100 GiB.
+            (false, 100, 100 << 10, 4500_u64),
             (true, 50 << 10, 1024 << 10, 12800),
         ] {
             // One is always enough: larger needs have tests of their own.

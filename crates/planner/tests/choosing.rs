@@ -81,7 +81,11 @@ fn several_disks_are_cheaper_than_one_where_each_includes_some_io() {
         ("premium-v2", "per = \"IOPS\"\nabove = 3000", 0.005),
         ("premium-v2", "per = \"MB/s\"\nabove = 125", 0.04),
     ]);
-    let plan = planned(&need, &one_of(&[Family::V2], &[]), Some(list));
+    let request = Request {
+        prove: Prove::Never,
+        ..one_of(&[Family::V2], &[])
+    };
+    let plan = planned(&need, &request, Some(list));
     let offer = &plan.offers[0];
     let disks = offer.candidate.volumes[0].disks().expect("disks");
     assert_eq!(disks.count, 4, "{plan}");
@@ -174,9 +178,64 @@ fn ios_that_cross_stripe_units_are_counted_at_both_disks() {
     let plan = planned_for("iops = 3_400\nsize = \"40KiB\"", &of_dsv2("P10"));
     let text = unwrapped(&plan);
     assert!(plan.unproven.is_empty(), "{text}");
+    // They come, and wait: one more stands first.
+    let cheaper = plan.cheaper.as_ref().map(|it| it.title.as_str());
+    let cheaper = cheaper.unwrap_or_default();
+    assert!(cheaper.ends_with(" with 11 × P10"), "{text}");
     let title = plan.offers[0].title();
-    assert!(title.ends_with(" with 11 × P10"), "{title}");
+    assert!(title.ends_with(" with 12 × P10"), "{title}");
     assert!(text.contains("5,100 IOPS"), "{text}");
+}
+
+/// A share that is enough is not told to be one of several.
+#[test]
+fn a_single_share_is_told_as_one() {
+    let never = Request {
+        prove: Prove::Never,
+        ..one_of(&[Family::Smb], &["ssd-v2"])
+    };
+    for (iops, count) in [(1_000, 1), (110_000, 2)] {
+        let plan = planned_for(&format!("iops = {iops}\nsize = \"4KiB\""), &never);
+        let offer = plan.offers.first().expect("an offer");
+        assert_eq!(offer.candidate.volumes[0].count(), count, "{plan}");
+        let told = "one share is not enough: files are spread evenly over 2, each in a storage account of its own";
+        assert_eq!(unwrapped(&plan).contains(told), count > 1, "{plan}");
+    }
+}
+
+/// What an I/O counts as is told where it is more than one: of all, or on average.
+#[test]
+fn what_an_io_on_a_stripe_counts_as_is_told() {
+    let never = Request {
+        prove: Prove::Never,
+        ..of_dsv2("P10")
+    };
+    for (size, told) in [
+        (
+            "64KiB",
+            " columns of 64 KiB for I/Os of up to 64 KiB, caching",
+        ),
+        (
+            "40KiB",
+            " columns of 64 KiB for I/Os of up to 40 KiB (such an I/O counts as 1.5 on average: some touch 1 stripe unit, others 2), caching",
+        ),
+        (
+            "1MiB",
+            " columns of 256 KiB for I/Os of up to 1 MiB (such an I/O counts as 4, for the stripe units that it touches), caching",
+        ),
+        (
+            "640KiB",
+            " columns of 256 KiB for I/Os of up to 640 KiB (such an I/O counts as 3, for the stripe units that it touches), caching",
+        ),
+        (
+            "600KiB",
+            " columns of 256 KiB for I/Os of up to 600 KiB (such an I/O counts as 3.32 on average: some touch 3 stripe units, others 4), caching",
+        ),
+    ] {
+        let figures = format!("throughput = \"150MB/s\"\nsize = \"{size}\"");
+        let text = unwrapped(&planned_for(&figures, &never));
+        assert!(text.contains(told), "no `{told}` in {text}");
+    }
 }
 
 /// The words beside a proof are of the credits that it spent; the design file has all of them.
@@ -410,7 +469,11 @@ fn caching_says_why() {
         ),
     ] {
         let figures = format!("{figures}\nsize = \"8KiB\"");
-        let text = unwrapped(&planned_for(&figures, &one_of(&[Family::Premium], &[])));
+        let request = Request {
+            prove: Prove::Never,
+            ..one_of(&[Family::Premium], &[])
+        };
+        let text = unwrapped(&planned_for(&figures, &request));
         assert!(text.contains(why), "no `{why}` in\n{text}");
     }
 }

@@ -233,7 +233,7 @@ fn every_figure_has_its_unit_in_its_key() {
         "_ios_outstanding",
         "vcpus",
     ];
-    const COUNTS: [&str; 11] = [
+    const COUNTS: [&str; 12] = [
         "machines",
         "count",
         "untried",
@@ -245,6 +245,7 @@ fn every_figure_has_its_unit_in_its_key() {
         "amount",
         "percentile",
         "response_ns",
+        "offer",
     ];
     let all = PLANS.iter().flat_map(all_pairs).collect::<Vec<_>>();
     for (path, _) in all.iter().filter(|(_, value)| value.is_number()) {
@@ -269,6 +270,7 @@ fn each_part_of_the_document_is_filled_in_some_plan() {
         ".offers.proof.volumes.unloaded_mean_ns",
         ".offers.parts.each.pool_bytes",
         ".offers.doubts",
+        ".cheaper_and_doubtful.offer",
         ".offers.headroom.volumes",
         ".need.machine.vcpus",
         ".need.machine.memory_bytes",

@@ -153,7 +153,7 @@ fn the_calls_of_a_large_io_wait_for_each_other() {
     };
     check(
         &of(20, "256KiB", 100),
-        "1 I/O outstanding drives it at a mean of 439 µs each (media latency: assumed), or",
+        "1 I/O outstanding drives it at a mean of 439 µs (media latency: assumed), or one thread that waits for each",
     );
     let calls = "in 4 calls, the last of which waits for those before it)";
     check(&of(20, "1MiB", 100), calls);

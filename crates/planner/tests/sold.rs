@@ -115,6 +115,21 @@ fn space_of_disks_is_bought_by_the_whole_gib() {
 }
 
 /// Each part of an offer is told as it is ordered, with its price, and the parts' prices are that of the whole.
+/// The service takes 50 GiB, and tools that build a volume do not all: 100 GiB are in the same pool, which is paid for.
+#[test]
+fn volumes_over_the_network_are_as_large_as_every_tool_takes() {
+    for (capacity, expected) in [("10GiB", 100), ("99GiB", 100), ("101GiB", 101)] {
+        let volume = format!("capacity = \"{capacity}\"");
+        let prices = "[[price]]\nitem = \"nfs-premium\"\nper = \"TiB\"\nmonth = 300\n";
+        let figures = "iops = 10\nsize = \"8KiB\"";
+        let plan = planned_of(&volume, "nfs-premium", figures, 1, prices);
+        let offer = plan.offers.first().expect("an offer");
+        let quota = offer.candidate.volumes[0].size().get() >> 30;
+        assert_eq!(quota, expected, "{plan}");
+        assert_eq!(offer.cost.price, 301_000_000, "{plan}");
+    }
+}
+
 #[test]
 fn every_part_is_told_as_it_is_ordered() {
     #[track_caller]

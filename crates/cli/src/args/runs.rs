@@ -88,6 +88,9 @@ pub struct CalibrateArgs {
     /// Replace a path, a prefix of paths or a drive in the run's workload; may be repeated
     #[arg(long = "map", value_name = "FROM=TO")]
     pub maps: Vec<String>,
+    /// Print what was fitted as one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 const CALIBRATE_HELP: &str = "\

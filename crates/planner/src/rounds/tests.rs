@@ -171,6 +171,7 @@ fn a_round_ends_with_its_failures_or_its_operations() {
     let of = |failures, operations| Most {
         failures,
         operations,
+        fill: true,
     };
     check(of(3, u64::MAX), 3);
     // The last begins before so many are spent.
