@@ -25,6 +25,8 @@ struct Case {
     measure: &'static str,
     /// The limits that hold its jobs, of which each predicted direction is bound by one; none where nothing holds them.
     limits: &'static [&'static str],
+    /// Whether there are flushes that wait until what a cache holds is written out.
+    flushes: bool,
     /// What a rate may be of the predicted one: less where clients are late, more by chance or where others are late.
     near: Range<f64>,
 }
@@ -133,6 +135,19 @@ fn check(case: &Case) {
         &["predict", "--on", "x.design.toml", "--replay", "trace.csv"],
     );
     let trace = fs::read_to_string(home.join("trace.csv")).unwrap();
+    for (what, record) in [
+        ("predicted", &predicted),
+        ("served", &told),
+        ("replayed", &again),
+    ] {
+        let took =
+            direction(record, "sync").map(|syncs| syncs["latency_ns"]["max"].as_u64().unwrap());
+        assert_eq!(
+            took.is_some_and(|ns| ns > 0),
+            case.flushes,
+            "{what}: {took:?}"
+        );
+    }
     for way in ["read", "write"] {
         let Some(expected) = direction(&predicted, way) else {
             assert!(direction(&told, way).is_none(), "{way}");
@@ -207,6 +222,7 @@ fn a_device_is_held_by_ios_and_bytes() {
              block = [{ size = '4KiB', weight = 3 }, { size = '128KiB', weight = 1 }]",
         )],
         measure: "3s",
+        flushes: false,
         limits: &["device-iops", "device-bytes"],
         near: 0.5..1.02,
     });
@@ -221,6 +237,7 @@ fn a_raid_pays_for_its_parity() {
             "depth = 16\nblock = '8KiB'\nmix = { read = '60%', write = '40%' }",
         )],
         measure: "3s",
+        flushes: false,
         limits: &["disk-iops"],
         near: 0.5..1.05,
     });
@@ -239,6 +256,7 @@ fn credits_run_out() {
         design: machine(("Standard_D8s_v5", "current"), &[disk]),
         jobs: &[("data", "depth = 16")],
         measure: "4s",
+        flushes: false,
         limits: &["disk-iops"],
         near: 0.5..2.0,
     });
@@ -255,6 +273,7 @@ fn a_stripe_is_held_by_its_disks() {
             "depth = 16\nblock = '64KiB'\nplacement = { alignment = '4KiB' }",
         )],
         measure: "3s",
+        flushes: false,
         limits: &["disk-iops"],
         near: 0.5..1.05,
     });
@@ -280,6 +299,7 @@ fn two_volumes_share_their_machine() {
             ),
         ],
         measure: "3s",
+        flushes: false,
         limits: &["vm-uncached-bytes", "disk-iops"],
         near: 0.5..1.1,
     });
@@ -300,6 +320,7 @@ fn a_cache_serves_reads_and_disks_take_writes() {
             "depth = 8\naccess = 'independent'\nmix = { read = '50%', write = '50%' }",
         )],
         measure: "3s",
+        flushes: false,
         limits: &["disk-iops"],
         near: 0.5..1.05,
     });
@@ -313,6 +334,7 @@ fn a_write_cache_is_flushed() {
         design: machine(("Standard_DS14", "2016"), &[disk]),
         jobs: &[("data", "mix = 'write'\nsync = { fsync_every = 4 }")],
         measure: "3s",
+        flushes: true,
         limits: &[],
         near: 0.2..1.05,
     });

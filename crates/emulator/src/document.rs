@@ -6,7 +6,7 @@ use fathom_record::{
     StageResult, latency_record, stage_record, verdict,
 };
 use fathom_stats::Histogram;
-use fathom_units::{Nanos, group_digits};
+use fathom_units::{Nanos, counted_ios};
 use fathom_workload::{Stage, native};
 
 use crate::exports::ExportTable;
@@ -133,11 +133,7 @@ pub(crate) fn room_check(without_room: u64, backing: &str) -> Check {
         )
     };
     let passed = without_room == 0;
-    let many = if without_room == 1 {
-        "1 I/O".to_owned()
-    } else {
-        format!("{} I/Os", group_digits(without_room))
-    };
+    let many = counted_ios(without_room);
     Check {
         id: ROOM.to_owned(),
         passed,

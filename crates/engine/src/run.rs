@@ -5,10 +5,10 @@ use std::os::unix::fs::DirBuilderExt;
 
 use fathom_rawio::{self as rawio, Clock, probe_uring, sleep_until};
 use fathom_record::{
-    Event, EventSink, InMemory, StageResult, TargetFacts, repeat_name, resolved_stage,
-    stage_in_words, stage_record,
+    Event, EventSink, InMemory, StageResult, TargetFacts, repeat_in_words, resolved_stage,
+    stage_record,
 };
-use fathom_units::{Nanos, group_digits};
+use fathom_units::{Nanos, counted_ios, group_digits};
 use fathom_workload::{ExistingFiles, Job, Stage, Workload};
 
 use crate::background::writes_go_to_devices;
@@ -365,15 +365,9 @@ fn tell_started(stage: &Stage, (index, plan): (usize, &Plan), sink: &mut dyn Eve
         index,
         count: plan.stages.len(),
         name: &planned.name,
-        words: &told_name(stage, planned.repeat + 1),
+        words: &repeat_in_words(stage, planned.repeat + 1),
         expected: planned.expected,
     });
-}
-
-/// What people are told that this repeat of a stage, counted from 1, is called.
-fn told_name(stage: &Stage, repeat: u32) -> String {
-    let jobs: Vec<&str> = stage.jobs.iter().map(|job| job.name.as_str()).collect();
-    repeat_name(&stage_in_words(&stage.name, &jobs), repeat)
 }
 
 /// Index over the whole workload of each stage's first job.
@@ -448,10 +442,9 @@ fn forget_failed(
         return;
     }
     sink.event(&Event::MoreFailed { count: before });
-    let ios = if count == 1 { "I/O" } else { "I/Os" };
-    let (name, count) = (&stage.name, group_digits(count));
+    let (name, ios) = (&stage.name, counted_ios(count));
     let note = format!(
-        "{count} {ios} failed in stage `{name}`, of which nothing else is told: what it was to prepare may not be there"
+        "{ios} failed in stage `{name}`, of which nothing else is told: what it was to prepare may not be there"
     );
     sink.event(&Event::Note { text: &note });
     outcome.notes.push(note);

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::BufReader;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_units::group_digits;
+use fathom_units::counted;
 use fathom_workload::trace::{TraceReader, TraceSummary, merged_summary};
 use fathom_workload::{Direction, Job, Replay, Workload};
 
@@ -58,11 +58,10 @@ impl Known {
 
 /// Zeroes have no request of their own here.
 fn note_on_zeroes(job: &Job, summary: &TraceSummary) -> Option<String> {
-    let requests = match summary.zeroes {
-        0 => return None,
-        1 => "1 request".to_owned(),
-        count => format!("{} requests", group_digits(count)),
-    };
+    if summary.zeroes == 0 {
+        return None;
+    }
+    let requests = counted(summary.zeroes, ("request", "requests"));
     let name = &job.name;
     Some(format!(
         "job `{name}`: {requests} of its trace wrote zeroes without sending them; they are written as data, in pieces of 1 MiB, \

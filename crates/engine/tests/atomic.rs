@@ -6,7 +6,7 @@ mod common;
 use std::fs::File;
 use std::path::Path;
 
-use common::{LoopDevice, Mounted, command, job, run_jobs};
+use common::{LoopDevice, Mounted, assert_asked_by, command, job, run_jobs};
 use fathom_engine::ExitClass;
 use fathom_record::EndReason;
 use fathom_units::{Bytes, Percent};
@@ -78,8 +78,11 @@ fn check_refused(change: impl Fn(&mut Job), expected: (ExitClass, &str)) {
     for backend in BACKENDS {
         let mut job = writer(&directory.path().join("file"), backend, Bytes::kib(4));
         change(&mut job);
-        let error = run_jobs(vec![job]).unwrap_err();
+        let error = run_jobs(vec![job.clone()]).unwrap_err();
         assert_eq!(error.exit_class(), expected.0, "{error}");
+        if expected.0 == ExitClass::Unsupported {
+            assert_asked_by(&error, &job);
+        }
         assert!(error.to_string().contains(expected.1), "{error}");
     }
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{job, run_jobs};
+use common::{assert_asked_by, job, run_jobs};
 use fathom_rawio as rawio;
 use fathom_record::EndReason;
 use fathom_units::{Bytes, Nanos};
@@ -227,6 +227,8 @@ fn what_cannot_be_asked_is_told_before_any_io() {
         ..Calls::default()
     };
     check_refused(far, |_| {}, "kernel thread on processor 4095");
+    let (_directory, job) = ring(far);
+    assert_asked_by(&run_jobs(vec![job.clone()]).unwrap_err(), &job);
 }
 
 /// Devices with queues for it are polled; the others are told by name before any I/O, not by errors of it.

@@ -6,8 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{for_time, job, run_jobs};
-use fathom_engine::ExitClass;
+use common::{assert_asked_by, for_time, job, run_jobs};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Backend, ExistingFiles, Job, Limits, MemoryPolicy, NodeSet};
 
@@ -33,9 +32,9 @@ fn null(time: Nanos) -> Job {
 
 /// What a job says that asks for what this machine has not.
 #[track_caller]
-fn check_refused(job: Job, expected: &str) {
-    let error = run_jobs(vec![job]).unwrap_err();
-    assert_eq!(error.exit_class(), ExitClass::Unsupported);
+fn check_refused(job: &Job, expected: &str) {
+    let error = run_jobs(vec![job.clone()]).unwrap_err();
+    assert_asked_by(&error, job);
     let found = error.to_string();
     let expected = match first_node() {
         Some(_) => expected,
@@ -70,7 +69,7 @@ fn workers_and_their_memory_are_where_they_are_put() {
     process.nodes = Some(NodeSet::ALL);
     process.memory = MemoryPolicy::Local;
     let Some(node) = first_node() else {
-        check_refused(job, "");
+        check_refused(&job, "");
         return;
     };
     job.features.process.nodes = Some(only(node));
@@ -149,7 +148,7 @@ fn nodes_that_are_not_there_are_told_before_anything_is_written() {
     let refused = |change: &dyn Fn(&mut Job), expected: &str| {
         let mut job = new.clone();
         change(&mut job);
-        check_refused(job, expected);
+        check_refused(&job, expected);
         assert!(!path.exists());
     };
     let missing = "node 1023 is not there; the nodes with memory that it may use are [";

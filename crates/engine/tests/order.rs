@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{for_time, job, run_jobs, stage, workload};
+use common::{assert_asked_by, for_time, job, run_jobs, stage, workload};
 use fathom_engine::{ErrorPolicy, RunOptions, StopFlag, run};
 use fathom_record::{EndReason, Ignore};
 use fathom_units::{Bytes, Nanos};
@@ -175,7 +175,9 @@ fn workers_run_where_they_are_put() {
 fn processors_that_are_not_there_are_refused() {
     let mut job = null("a", Nanos::from_millis(5));
     job.features.process.processors = vec![0, 1_000_000];
-    let error = run_jobs(vec![job]).unwrap_err().to_string();
+    let error = run_jobs(vec![job.clone()]).unwrap_err();
+    assert_asked_by(&error, &job);
+    let error = error.to_string();
     let expected =
         "job `a`: running on the processors [0, 1000000]: processor 1000000 is not there\n  hint: ";
     assert!(error.starts_with(expected), "{error}");

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use common::{for_time, job, run_jobs};
+use common::{assert_asked_by, for_time, job, run_jobs};
 use fathom_engine::ExitClass;
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{Backend, Caching, ExistingFiles, Job};
@@ -69,8 +69,8 @@ fn files_are_opened_with_the_rights_of_the_jobs_user() {
     job.features.process.user = Some(OTHER);
     job.features.process.user_group = Some(OTHER);
     if !is_root() {
-        let error = run_jobs(vec![job]).unwrap_err();
-        assert_eq!(error.exit_class(), ExitClass::Unsupported);
+        let error = run_jobs(vec![job.clone()]).unwrap_err();
+        assert_asked_by(&error, &job);
         assert!(error.to_string().contains("user 54321"), "{error}");
         return;
     }

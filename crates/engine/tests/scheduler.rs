@@ -6,8 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{LoopDevice, job, run_jobs};
-use fathom_engine::ExitClass;
+use common::{LoopDevice, assert_asked_by, job, run_jobs};
 use fathom_units::Bytes;
 use fathom_workload::{Caching, Job};
 
@@ -41,8 +40,9 @@ fn a_disk_gets_the_scheduler_that_its_job_asks_for() {
     // It has that now: there is nothing to say.
     let outcome = run_jobs(vec![reader(&device, &other)]).unwrap();
     assert!(outcome.notes.is_empty(), "{:?}", outcome.notes);
-    let error = run_jobs(vec![reader(&device, "elevator")]).unwrap_err();
-    assert_eq!(error.exit_class(), ExitClass::Unsupported);
+    let asking = reader(&device, "elevator");
+    let error = run_jobs(vec![asking.clone()]).unwrap_err();
+    assert_asked_by(&error, &asking);
     let error = error.to_string();
     assert!(
         error.contains("the I/O scheduler `elevator`") && error.contains(&chosen),

@@ -177,6 +177,8 @@ mod tests {
         assert!(request.flags.fua());
         let wrong = wire(MAGIC + 1, 0, 0, 0, 0);
         assert_eq!(Request::read(&wrong), Err(ProtocolError::Magic));
+        let longest = Request::read(&wire(MAGIC, 0, 1, 0, BLOCK_MAX));
+        assert_eq!(longest.unwrap().unwrap().payload(), BLOCK_MAX);
         let long = wire(MAGIC, 0, 1, 0, BLOCK_MAX + 1);
         assert_eq!(Request::read(&long), Err(ProtocolError::TooLong));
     }

@@ -6,7 +6,6 @@
 //! Invariants: nothing is written to a device; what a source cannot know is unknown with its reason, never guessed.
 
 mod checklist;
-mod counted;
 mod guide;
 pub mod import;
 mod json;

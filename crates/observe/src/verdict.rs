@@ -6,10 +6,9 @@
 use std::fmt;
 
 use fathom_profile::Level;
-use fathom_units::Nanos;
+use fathom_units::{Nanos, counted};
 
 use crate::checklist::mean_latency;
-use crate::counted::counted;
 use crate::samples::{Device, Observation, Sample};
 use crate::shares::{Held, over_time, percent};
 

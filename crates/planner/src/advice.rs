@@ -2,7 +2,7 @@
 
 use fathom_catalog::{ShareMedia, VmSize};
 use fathom_model::{CachedDisk, caching_obstacle};
-use fathom_units::group_digits;
+use fathom_units::{counted_ios, group_digits};
 
 use crate::candidate::{Candidate, Disks, Storage};
 use crate::choices;
@@ -241,16 +241,8 @@ fn depth(
     };
     Some(format!(
         "{} outstanding{of}{each} {drive} {latency} (media latency: assumed{in_parts}), {threads} for each I/O",
-        ios(depth)
+        counted_ios(depth)
     ))
-}
-
-/// A number of I/Os.
-fn ios(count: u64) -> String {
-    match count {
-        1 => "1 I/O".to_owned(),
-        several => format!("{} I/Os", group_digits(several)),
-    }
 }
 
 /// The most I/Os outstanding that a goal leaves.
@@ -260,6 +252,6 @@ fn goals(volume: &VolumeNeed) -> Option<String> {
     Some(format!(
         "{} at {goal} ({level}) are {} outstanding: more only wait",
         load.iops,
-        ios(depth_for(load.iops.get(), *goal))
+        counted_ios(depth_for(load.iops.get(), *goal))
     ))
 }

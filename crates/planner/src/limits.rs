@@ -598,8 +598,8 @@ fn of_storage(
                 .collect();
             let [files, channels] = paths_of_smb(total, part, shares, terms);
             let count = u64::from(shares.files) * u64::from(shares.count);
-            let files_word = if count == 1 { "file" } else { "files" };
-            let name = total.told(&format!("{count} {files_word} at least"));
+            let count = fathom_units::counted(count, ("file", "files"));
+            let name = total.told(&format!("{count} at least"));
             lines.extend(files.into_iter().map(|it| Line {
                 raise: hints.told(|| "the I/O spread over more files".to_owned()),
                 ..it.owned(name.clone())

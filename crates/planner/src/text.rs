@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use fathom_profile::{Level, PeriodKind};
 use fathom_report::{Lines, Width};
-use fathom_units::{Nanos, group_digits};
+use fathom_units::{Nanos, counted, group_digits};
 
 use crate::bought::Bought;
 use crate::line::{Line, Unit};
@@ -329,13 +329,10 @@ impl Plan {
             text.push_str("\n");
             sentence(text, "", &words);
         }
-        let several = |count: u64| if count == 1 { "" } else { "s" };
         let words = format!(
-            "searched in full: {} machine size{}, {} combination{} of kinds of storage",
-            self.sizes,
-            several(self.sizes as u64),
-            group_digits(self.combinations),
-            several(self.combinations)
+            "searched in full: {}, {} of kinds of storage",
+            counted(self.sizes as u64, ("machine size", "machine sizes")),
+            counted(self.combinations, ("combination", "combinations"))
         );
         text.push_str("\n");
         sentence(text, "", &words);

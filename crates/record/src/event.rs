@@ -95,7 +95,7 @@ pub enum Event<'a> {
         /// The second by its end, with what comes on top.
         interval: &'a IntervalStats,
     },
-    /// What was made durable in the second that the next `Interval` tells of. Real runs alone, where a job counts it.
+    /// What was made durable in the second that the next `Interval` tells of, where a job counts it.
     Syncs {
         /// Index as in `StageStarted`.
         index: usize,

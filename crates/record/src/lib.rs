@@ -41,7 +41,7 @@ pub use measure::{
 pub use merge::{
     HostClock, HostPart, MergeError, MissingHost, host_of, merge, merged_latency, merged_response,
 };
-pub use naming::{jobs_in_words, stage_in_words};
+pub use naming::{jobs_in_words, repeat_in_words, stage_in_words};
 pub use rate_windows::{RateWindows, WindowCounts, Windows};
 pub use rates::{resolved_stage, resolved_workload, stage_rate};
 pub use repeats::{PlannedStage, planned_stages};

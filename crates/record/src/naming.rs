@@ -5,6 +5,10 @@
 
 use std::collections::HashSet;
 
+use fathom_workload::Stage;
+
+use crate::repeat_name;
+
 /// A stage called `name` with jobs of these names, each clone by itself: its name, but all of its jobs in few words where it has
 /// the name of the first one alone.
 pub fn stage_in_words(name: &str, jobs: &[&str]) -> String {
@@ -12,6 +16,12 @@ pub fn stage_in_words(name: &str, jobs: &[&str]) -> String {
         Some(first) if *first == name => jobs_in_words(jobs),
         _ => name.to_owned(),
     }
+}
+
+/// What people are told that a repeat of a stage, counted from 1, is called: [`stage_in_words`], then ` #2` and so on.
+pub fn repeat_in_words(stage: &Stage, repeat: u32) -> String {
+    let jobs: Vec<&str> = stage.jobs.iter().map(|job| job.name.as_str()).collect();
+    repeat_name(&stage_in_words(&stage.name, &jobs), repeat)
 }
 
 /// Several jobs in few words: `a`, `a ×4`, `a and b`, `a … d`.

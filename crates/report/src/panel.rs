@@ -197,9 +197,9 @@ impl Panel {
         lines.into_iter().map(fit).collect()
     }
 
-    /// Predictions tell of none while they go.
+    /// Few predictions have any.
     fn counts_failures(&self) -> bool {
-        self.kind == RunKind::Run
+        self.kind == RunKind::Run || self.failed > 0
     }
 
     fn heading(&self) -> String {

@@ -299,7 +299,13 @@ fn records_without_successful_io_are_told() {
     (failing.errors, failing.latency_ns.histogram) = (7, String::new());
     let failed = record(vec![stage("mix", vec![job("reader", &failing)], &failing)]);
     let comparison = compared(&[&plain(10_000, 500_000), &failed]);
-    check_text(&comparison, &["-100.0%*", "  B: 7 failed"]);
+    check_text(&comparison, &["-100.0%*", "  B: 7 I/Os failed"]);
+    let html = comparison.to_html(str::to_owned);
+    assert!(
+        html.contains("<p class=\"bad\">B: 7 I/Os failed</p>"),
+        "{html}"
+    );
+    assert_eq!(html.matches("failed</p>").count(), 1, "{html}");
     assert_eq!(crossed(&comparison, "iops-5%").len(), 1);
     let p99 = crossed(&comparison, "p99+10%");
     assert!(p99[0].contains("no I/O succeeded"), "{p99:?}");

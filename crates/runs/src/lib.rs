@@ -16,7 +16,9 @@ mod writer;
 pub use environment::environment;
 pub use follow::{Follower, Told};
 pub use limits::Limits;
-pub use store::{Digest, RunEntry, RunState, StageDigest, Stamp, Store, StoreError, find};
+pub use store::{
+    Digest, LIST_SCHEMA, RunEntry, RunState, StageDigest, Stamp, Store, StoreError, find,
+};
 pub use writer::{RunStart, RunWriter};
 
 /// Names of the files in a run folder.

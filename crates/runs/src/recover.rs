@@ -10,7 +10,7 @@ use fathom_record::{
     ToolRecord, TotalRecord, Verdict, total_of_seconds,
 };
 use fathom_stats::from_hdr_base64;
-use fathom_units::{Nanos, group_digits};
+use fathom_units::{Nanos, counted_ios};
 use fathom_workload::{Direction, SetOperation, native};
 use serde_json::Value;
 
@@ -121,11 +121,10 @@ fn fill(record: &mut Record, events: &[Value], folder: &Path) {
         .as_ref()
         .map_or(0, |open| failed.saturating_sub(open.failed_before));
     if of_open > 0 {
-        let ios = if of_open == 1 { "I/O" } else { "I/Os" };
-        let count = group_digits(of_open);
-        record.notes.push(format!(
-            "{count} {ios} had failed in the stage that was cut off"
-        ));
+        let ios = counted_ios(of_open);
+        record
+            .notes
+            .push(format!("{ios} had failed in the stage that was cut off"));
     }
     let cut_off = open.filter(|open| !open.stage.intervals.is_empty());
     record.stages.extend(cut_off.map(|open| {

@@ -24,6 +24,9 @@ use name::{before_last, from_last, natural};
 /// Where runs are in the folder of the user's data.
 const PLACE: &str = "fathom/runs";
 
+/// The schema of lists of runs that are documents.
+pub const LIST_SCHEMA: &str = "fathom.runs/1";
+
 /// One stored run, as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEntry {
@@ -145,19 +148,11 @@ impl Store {
         Ok(runs)
     }
 
-    /// The list as a document (schema `fathom.runs/1`): `runs` as of [`Self::list`], with the words of their states.
+    /// The list as a document (schema [`LIST_SCHEMA`]): `runs` as of [`Self::list`], with the words of their states.
     pub fn list_json(&self, runs: &[RunEntry]) -> Value {
-        let entries = runs.iter().map(|run| {
-            json!({
-                "id": run.id,
-                "kind": run.kind,
-                "what": run.what,
-                "started_unix_ns": run.started_unix_ns,
-                "state": run.state.words(),
-            })
-        });
+        let entries = runs.iter().map(|run| run.listed(run.state));
         json!({
-            "schema": "fathom.runs/1",
+            "schema": LIST_SCHEMA,
             "folder": self.folder.display().to_string(),
             "count": runs.len(),
             "runs": entries.collect::<Vec<_>>(),

@@ -74,7 +74,7 @@ impl<'a, 'r> SetRun<'a, 'r> {
         let jobs = setup.jobs.iter();
         let mut goes = jobs.map(|planned| Direction::ALL.map(|way| planned.job.moves(way)));
         let used = [0, 1, 2].map(|way| goes.clone().any(|goes| goes[way]));
-        let mut intervals = Intervals::new(setup.index, used);
+        let mut intervals = Intervals::new(setup.index, used).after_failures(setup.failed_before);
         if sink.wants_jobs() {
             intervals = intervals.with_jobs(goes.by_ref());
         }
@@ -179,6 +179,11 @@ impl<'a, 'r> SetRun<'a, 'r> {
             let at = self.now - self.setup.start;
             if let Some(done) = self.workers[index].completed(self.now, &one) {
                 self.count(index, at, done);
+            } else if one.error.is_some() && self.workers[index].measures_at(self.now) {
+                if at >= self.intervals.end() {
+                    self.begin_interval(at);
+                }
+                self.intervals.record_failure(at, self.sink);
             }
             self.step(index, &mut completed);
             for other in 0..self.workers.len() {

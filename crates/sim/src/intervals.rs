@@ -25,6 +25,12 @@ pub(crate) struct Intervals {
     set: SetStats,
     /// Whether anything was counted in the present interval.
     count: u64,
+    /// Syncs in it; `None` where there was none yet.
+    syncs: Option<OpStats>,
+    /// I/Os that have failed so far, in this stage and before.
+    failed: u64,
+    /// How many of those were told.
+    told: u64,
     kept: Vec<IntervalStats>,
     /// What each job did in the present interval; empty where nobody wants it.
     jobs: Vec<OfJob>,
@@ -47,8 +53,20 @@ impl Intervals {
             present: empty(used),
             set: SetStats::default(),
             count: 0,
+            syncs: None,
+            failed: 0,
+            told: 0,
             kept: Vec::new(),
             jobs: Vec::new(),
+        }
+    }
+
+    /// Goes on from so many failed I/Os of the stages before.
+    pub fn after_failures(self, failed: u64) -> Self {
+        Self {
+            failed,
+            told: failed,
+            ..self
         }
     }
 
@@ -127,6 +145,28 @@ impl Intervals {
         }
     }
 
+    /// Counts a sync that completed at `now`, from the start of the stage; told beside the interval, and kept in no figure of it.
+    pub fn record_sync(&mut self, now: Nanos, latency: Nanos, sink: &mut dyn EventSink) {
+        self.roll(now, sink);
+        let syncs = &mut self.syncs;
+        let syncs = syncs.get_or_insert_with(|| OpStats::new(false, false));
+        syncs.latency.record(latency.get());
+    }
+
+    /// Counts an I/O that failed at `now`, from the start of the stage.
+    pub fn record_failure(&mut self, now: Nanos, sink: &mut dyn EventSink) {
+        self.roll(now, sink);
+        self.failed += 1;
+    }
+
+    /// Tells of more failed I/Os, where there are.
+    fn tell_failed(&mut self, sink: &mut dyn EventSink) {
+        if self.told < self.failed {
+            self.told = self.failed;
+            sink.event(&Event::MoreFailed { count: self.failed });
+        }
+    }
+
     /// Counts what was done to a file set by `now`, from the start of the stage.
     pub fn record_act(&mut self, now: Nanos, done: Done, sink: &mut dyn EventSink) {
         let Some(operation) = done.operation else {
@@ -187,6 +227,7 @@ impl Intervals {
         if now > self.from || self.count > 0 {
             self.close(now, sink);
         }
+        self.tell_failed(sink);
         self.kept
     }
 
@@ -216,6 +257,14 @@ impl Intervals {
             directions.iter_mut().flatten().for_each(OpStats::clear);
             set.clear();
         }
+        if let Some(syncs) = &mut self.syncs {
+            sink.event(&Event::Syncs {
+                index: self.index,
+                stats: syncs,
+            });
+            syncs.clear();
+        }
+        self.tell_failed(sink);
         sink.event(&Event::Interval {
             index: self.index,
             phase: self.phase,
@@ -330,6 +379,46 @@ mod tests {
         }
         intervals.finish(Nanos::from_millis(1300), &mut told);
         assert_eq!(told.0, [(0, 1), (1, 2), (0, 1)]);
+    }
+
+    /// Syncs of each second, and failures of the run so far, each told before its second.
+    #[test]
+    fn syncs_and_failures_are_told_with_their_second() {
+        #[derive(Default)]
+        struct Told(Vec<(&'static str, u64)>);
+        impl EventSink for Told {
+            fn event(&mut self, event: &Event<'_>) {
+                match event {
+                    Event::Syncs { stats, .. } => self.0.push(("syncs", stats.ios())),
+                    Event::MoreFailed { count } => self.0.push(("failed", *count)),
+                    Event::Interval { interval, .. } => {
+                        self.0.push(("second", interval.at.get() / 1_000_000));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut intervals = Intervals::new(0, [false; 3]).after_failures(5);
+        let (mut told, ms) = (Told::default(), Nanos::from_millis);
+        intervals.roll(ms(1000), &mut told);
+        intervals.record_sync(ms(1100), ms(3), &mut told);
+        intervals.record_sync(ms(1999), ms(3), &mut told);
+        intervals.record_failure(ms(1999), &mut told);
+        intervals.record_failure(ms(2000), &mut told);
+        intervals.roll(ms(3000), &mut told);
+        intervals.record_failure(ms(3000), &mut told);
+        let kept = intervals.finish(ms(3000), &mut told);
+        let expected = [
+            ("second", 1000),
+            ("syncs", 2),
+            ("failed", 6),
+            ("second", 2000),
+            ("syncs", 0),
+            ("failed", 7),
+            ("second", 3000),
+            ("failed", 8),
+        ];
+        assert_eq!((told.0.as_slice(), kept.len()), (&expected[..], 0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_model::{Design, Storage};
 use fathom_record::{
-    Event, EventSink, StageResult, repeat_name, resolved_stage, stage_in_words, stage_record,
+    Event, EventSink, StageResult, repeat_in_words, repeat_name, resolved_stage, stage_record,
 };
 use fathom_units::Nanos;
 use fathom_workload::generator::StreamError;
@@ -49,6 +49,7 @@ pub fn predict(
     let mut results = Vec::new();
     let mut states = SetStates::default();
     let mut start = Nanos::ZERO;
+    let mut failed_before = 0;
     let mut index = 0;
     for (number, stage) in workload.stages.iter().enumerate() {
         let stage = resolved_stage(stage, &results);
@@ -57,8 +58,7 @@ pub fn predict(
         for repeat in 0..repeats(number) {
             let name = repeat_name(&stage.name, repeat + 1);
             let jobs = &jobs;
-            let names: Vec<&str> = jobs.iter().map(|it| it.job.name.as_str()).collect();
-            let words = repeat_name(&stage_in_words(&stage.name, &names), repeat + 1);
+            let words = repeat_in_words(stage, repeat + 1);
             announce(sink, (index, count as usize), (&name, &words), jobs);
             let setup = Setup {
                 jobs,
@@ -66,6 +66,7 @@ pub fn predict(
                 index,
                 repeat,
                 start,
+                failed_before,
             };
             let finished = if is_of_sets(jobs) {
                 let run = SetRun::new(&setup, &mut storage, &mut states, sink);
@@ -76,17 +77,9 @@ pub fn predict(
                     .run(&name, number, stop)
             };
             start = finished.end.saturating_add(stage.cooldown);
-            sink.event(&Event::Snapshot {
-                index,
-                over: true,
-                result: &finished.result,
-            });
+            tell_over((stage, index), &finished.result, failed_before, sink);
             if !stage.discard {
-                let record = stage_record(stage, &finished.result);
-                sink.event(&Event::StageFinished {
-                    index,
-                    record: &record,
-                });
+                failed_before += failed_in(&finished.result);
                 results.push(finished.result);
             }
             index += 1;
@@ -102,6 +95,35 @@ pub fn predict(
         results,
         notes: plan.notes,
     })
+}
+
+/// Tells what a stage came to, before which so many I/Os had failed.
+fn tell_over(
+    (stage, index): (&Stage, usize),
+    result: &StageResult,
+    failed_before: u64,
+    sink: &mut dyn EventSink,
+) {
+    let over = true;
+    sink.event(&Event::Snapshot {
+        index,
+        over,
+        result,
+    });
+    if !stage.discard {
+        let record = &stage_record(stage, result);
+        sink.event(&Event::StageFinished { index, record });
+    } else if failed_in(result) > 0 {
+        // What is not recorded does not count any more.
+        let count = failed_before;
+        sink.event(&Event::MoreFailed { count });
+    }
+}
+
+/// I/Os of a stage that have failed.
+fn failed_in(result: &StageResult) -> u64 {
+    let errors = result.workers.iter().flat_map(|worker| &worker.errors);
+    errors.map(|error| error.count).sum()
 }
 
 /// The jobs of a stage as they are once its rates are known.
@@ -127,6 +149,7 @@ fn check_streams(plan: &Plan<'_>, seed: u64, storage: &mut Storage) -> Result<()
                 index: 0,
                 repeat: 0,
                 start: Nanos::ZERO,
+                failed_before: 0,
             };
             let mut ignore = fathom_record::Ignore;
             if let Err(error) = Run::new(&setup, storage, &mut ignore) {

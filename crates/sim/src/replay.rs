@@ -395,6 +395,8 @@ impl<'a> Run<'a> {
                 // Each has arrived at the time that the trace gives it.
                 self.intervals.record_response(direction, latency);
                 self.intervals.record_job(index, direction, io);
+            } else if let Some(latency) = self.volumes[index].take_flushed() {
+                self.intervals.record_sync(elapsed, latency, self.sink);
             }
         }
     }

@@ -34,6 +34,8 @@ pub(crate) struct Setup<'a> {
     pub repeat: u32,
     /// When it starts on the run's clock.
     pub start: Nanos,
+    /// I/Os that have failed in the stages before.
+    pub failed_before: u64,
 }
 
 impl Setup<'_> {

@@ -82,6 +82,8 @@ pub(crate) struct Worker {
     sync_every: u32,
     /// Writes issued since the last.
     unsynced: u32,
+    /// How long the sync took that completed last, until it is counted for its second.
+    synced: Option<Nanos>,
     /// The target to be synchronised next.
     pending_sync: Option<u32>,
     slots: Vec<Slot>,
@@ -472,6 +474,7 @@ impl Worker {
                 .get_or_insert_with(|| OpStats::new(false, false));
             stats.latency.record((now - submitted).get());
             self.last_completion = now;
+            self.synced = Some(now - submitted);
             return None;
         }
         self.last_completion = now;
@@ -488,8 +491,13 @@ impl Worker {
         Some((direction, u64::from(length), now - submitted))
     }
 
-    /// An I/O failed at `now`: it counts as an error, and has no latency.
-    pub fn fail(&mut self, now: Nanos, slot: u32, errno: i32) {
+    /// How long the measured sync took that completed last; once.
+    pub fn take_synced(&mut self) -> Option<Nanos> {
+        self.synced.take()
+    }
+
+    /// An I/O failed at `now`: it counts as an error, and has no latency. Whether it is measured.
+    pub fn fail(&mut self, now: Nanos, slot: u32, errno: i32) -> bool {
         self.last_event = now;
         self.outstanding -= 1;
         self.free.push(slot);
@@ -499,7 +507,7 @@ impl Worker {
             ..
         } = self.slots[slot as usize];
         if now < self.times.measure {
-            return;
+            return false;
         }
         self.last_completion = now;
         self.completions += 1;
@@ -517,5 +525,6 @@ impl Worker {
                 first_offsets: Vec::new(),
             }),
         }
+        true
     }
 }

@@ -3,9 +3,10 @@
 
 use fathom_catalog::Catalog;
 use fathom_model::Design;
-use fathom_record::{Ignore, StageRecord, stage_record};
-use fathom_sim::predict;
-use fathom_workload::native;
+use fathom_record::{Ignore, OpStats, StageRecord, stage_record};
+use fathom_sim::{Prediction, predict};
+use fathom_stats::Histogram;
+use fathom_workload::{Direction, SetOperation, Workload, native};
 
 /// A share with a limit of 12,000 operations on names a second, and a device of 1,000 I/Os a second.
 const DESIGN: &str = r#"
@@ -29,13 +30,18 @@ latency = "none"
 const SMALL: &str = "depth = 2, width = 4, files = 25, sizes = \"64KiB\" }";
 
 #[track_caller]
-fn stages(text: &str) -> (Vec<StageRecord>, Vec<String>) {
+fn predicted(text: &str) -> (Workload, Prediction) {
     let (workload, _) = native::read(text, "t").unwrap_or_else(|found| panic!("{found}"));
     let (design, _) = Design::read(DESIGN, "d", Catalog::builtin()).unwrap();
     let prediction = predict(&workload, &design, &mut Ignore, &|| false);
     let prediction = prediction.unwrap_or_else(|found| panic!("{found}"));
-    let again = predict(&workload, &design, &mut Ignore, &|| false).unwrap();
-    assert_eq!(prediction, again, "predictions repeat");
+    (workload, prediction)
+}
+
+#[track_caller]
+fn stages(text: &str) -> (Vec<StageRecord>, Vec<String>) {
+    let (workload, prediction) = predicted(text);
+    assert_eq!(prediction, predicted(text).1, "predictions repeat");
     let stages = prediction.results.iter();
     let stages = stages.map(|result| stage_record(&workload.stages[result.stage], result));
     (stages.collect(), prediction.notes)
@@ -220,6 +226,47 @@ fn what_cannot_be_predicted_is_told() {
         "file_work = \"getattr\"\nmeasure = \"1s\"",
     ) + "[[stage.job]]\ntarget = { path = \"/mnt/san/f\", size = \"1GiB\" }\n";
     assert!(refused(&mixed).contains("cannot be predicted together yet"));
+}
+
+/// Response times of several parts together, where each I/O has one.
+#[track_caller]
+fn responses<'a>(parts: impl Iterator<Item = &'a OpStats>) -> Histogram {
+    let mut all = Histogram::new();
+    for part in parts.filter(|part| part.ios() > 0) {
+        let responses = part.response.as_ref().expect("a rate has response times");
+        assert_eq!(responses.count(), part.ios());
+        all.merge(responses);
+    }
+    all
+}
+
+/// Both of what moves bytes and of operations on names; those of the warm-up are in neither.
+#[test]
+fn seconds_have_the_response_times_of_the_whole() {
+    let text = |task: &str| {
+        format!(
+            "target = {{ tree = \"/mnt/san/set\", {SMALL}\n[[stage]]\n[[stage.job]]\nfile_work = {task}\n\
+             workers = 8\nblock = \"4KiB\"\nwarmup = \"2s\"\nmeasure = \"3s\"\n"
+        )
+    };
+    let open = "{ task = \"read\", rate = \"1200/s\", stop_after = 1 }";
+    let (_, prediction) = predicted(&text(open));
+    let result = &prediction.results[0];
+    let read = Direction::Read as usize;
+    let seconds = result.intervals.iter();
+    let seconds = responses(seconds.filter_map(|it| it.directions[read].as_ref()));
+    let workers = result.workers.iter();
+    let whole = responses(workers.filter_map(|it| it.directions[read].as_ref()));
+    assert_eq!(seconds, whole);
+    assert!(whole.count() > 2_900, "{}", whole.count());
+    let of = SetOperation::Open;
+    let seconds = responses(result.intervals.iter().filter_map(|it| it.set.of(of)));
+    let whole = responses(result.workers.iter().filter_map(|it| it.set.of(of)));
+    assert_eq!(seconds, whole);
+    assert!(whole.count() > 2_900, "{}", whole.count());
+    let (_, closed) = predicted(&text("\"read\""));
+    let mut seconds = closed.results[0].intervals.iter();
+    assert!(seconds.all(|it| it.directions[read].as_ref().unwrap().response.is_none()));
 }
 
 /// 1,200 requests a second of a device that does 1,000: each second of a warm-up leaves 200 undone.

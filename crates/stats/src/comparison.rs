@@ -114,6 +114,16 @@ mod tests {
         }
     }
 
+    /// The least there is: means 2 and 7, whose variances are 1 and 4, with 25 / 17 degrees.
+    #[test]
+    fn two_values_each_are_enough() {
+        let found = welch_95(&[1.0, 3.0], &[5.0, 9.0]).unwrap();
+        assert!((found.difference - 5.0).abs() < 1e-12, "{found:?}");
+        assert!((found.degrees - 25.0 / 17.0).abs() < 1e-12, "{found:?}");
+        let half_width = student_between(25.0 / 17.0) * 5.0f64.sqrt();
+        assert!((found.half_width - half_width).abs() < 1e-12, "{found:?}");
+    }
+
     #[test]
     fn values_without_spread_differ_or_do_not() {
         let same = welch_95(&[5.0; 3], &[5.0; 4]).unwrap();

@@ -13,12 +13,14 @@
 //! ```
 
 mod bytes;
+mod counted;
 mod decimal;
 mod nanos;
 mod percent;
 mod rates;
 
 pub use bytes::Bytes;
+pub use counted::{counted, counted_ios};
 pub use decimal::{ParseUnitError, group_digits};
 pub use nanos::Nanos;
 pub use percent::Percent;

@@ -164,6 +164,28 @@ mod tests {
         check(512, &[4096, 1024, 1536], 512);
     }
 
+    /// What no I/O has divides nothing.
+    #[test]
+    fn sizes_without_weight_are_no_sizes() {
+        let mut job = job(4096);
+        let entry = |size, weight| WeightedSize {
+            size: Bytes::new(size),
+            weight,
+        };
+        job.block.write = vec![entry(4096, 1), entry(1536, 0)];
+        let intervals = Intervals::new(&Verify::new(Checksum::Crc32c), &job).unwrap();
+        assert_eq!(intervals.length, 4096);
+    }
+
+    #[test]
+    fn the_last_interval_of_a_block_is_its_rest() {
+        let intervals = Intervals::new(&Verify::new(Checksum::Crc32c), &job(4096)).unwrap();
+        let of = |length| intervals.of(length).collect::<Vec<_>>();
+        assert_eq!(of(10_000), [(0, 4096), (4096, 4096), (8192, 1808)]);
+        assert_eq!(of(8192), [(0, 4096), (4096, 4096)]);
+        assert_eq!(of(512), [(0, 512)]);
+    }
+
     #[test]
     fn a_header_that_does_not_fit_is_refused() {
         let mut verify = Verify::new(Checksum::Sha512);

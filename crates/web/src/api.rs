@@ -1,21 +1,21 @@
 //! The same for programs, as JSON.
 
-use fathom_runs::{Digest, RunEntry, StoreError};
+use fathom_runs::{LIST_SCHEMA, StoreError};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Kind, Status};
 use crate::request::Request;
 use crate::shelf::Shelf;
 
-/// `/api/runs`: the part of the list that `request` asks for (schema `fathom.runs/1`).
+/// `/api/runs`: the part of the list that `request` asks for (schema [`LIST_SCHEMA`]).
 pub(crate) fn list(shelf: &Shelf, request: &Request) -> Answer {
     let asked = request.asked("page").next();
     let asked = asked.and_then(|page| page.parse().ok()).unwrap_or(1);
     match shelf.sheet(asked) {
         Ok(sheet) => {
-            let runs = sheet.runs.iter().map(|(run, it)| entry(run, it));
+            let runs = sheet.runs.iter().map(|(run, it)| it.listed(run));
             document(&json!({
-                "schema": "fathom.runs/1",
+                "schema": LIST_SCHEMA,
                 "page": sheet.page,
                 "pages": sheet.pages,
                 "count": sheet.count,
@@ -43,28 +43,6 @@ pub(crate) fn record(shelf: &Shelf, id: &str) -> Answer {
         Ok(text) => Answer::new(Status::Ok, Kind::Json, text),
         Err(error) => sorry(Status::Broken, &error.to_string(), ""),
     }
-}
-
-fn entry(run: &RunEntry, digest: &Digest) -> Value {
-    let stages = digest.stages.iter().map(|stage| {
-        json!({
-            "name": stage.name,
-            "iops": stage.iops,
-            "bandwidth_bytes_per_sec": stage.bandwidth_bytes_per_sec,
-            "latency_p50_ns": stage.p50_ns,
-            "latency_p99_ns": stage.p99_ns,
-        })
-    });
-    json!({
-        "id": run.id,
-        "kind": run.kind,
-        "what": run.what,
-        "started_unix_ns": run.started_unix_ns,
-        "state": digest.state.words(),
-        "interrupted": digest.interrupted,
-        "why": digest.why,
-        "stages": stages.collect::<Vec<_>>(),
-    })
 }
 
 /// What is wrong, and what to do.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use fathom_record::{Record, Verdict};
 use fathom_report::{Comparison, ListedRun, Summary, escaped, list_table};
 use fathom_runs::{Digest, RunEntry, RunState};
+use fathom_units::counted;
 use jiff::Timestamp;
 
 use crate::answer::{Answer, Status};
@@ -34,12 +35,11 @@ pub(crate) fn list(shelf: &Shelf, request: &Request) -> Answer {
         );
         return page(Status::Ok, "Stored runs", &[], &body);
     }
-    let runs = if sheet.count == 1 { "run" } else { "runs" };
     let _ = writeln!(
         body,
-        "<p class=\"soft\">{} {runs} in {folder}, the newest first. Of a run with several stages the least and the most of \
+        "<p class=\"soft\">{} in {folder}, the newest first. Of a run with several stages the least and the most of \
          their figures are shown.</p>",
-        sheet.count
+        counted(sheet.count as u64, ("run", "runs"))
     );
     let rows: Vec<ListedRun> = sheet.runs.iter().map(|(run, it)| listed(run, it)).collect();
     let _ = write!(

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use fathom_units::{counted, counted_ios};
+
 use super::VdbenchInput;
 use super::build::meant;
 use super::lexer::Parameter;
@@ -79,13 +81,12 @@ pub fn origins(input: &VdbenchInput) -> String {
         let threads: u64 = run.jobs.iter().map(|job| u64::from(job.threads)).sum();
         let _ = writeln!(
             text,
-            "#   RD={}; I/O rate: {}; {time}{warmup}; For loops: {}; {} {}, {threads} {} outstanding",
+            "#   RD={}; I/O rate: {}; {time}{warmup}; For loops: {}; {}, {} outstanding",
             run.name,
             run.rate.label(None),
             run.loops_label(),
-            run.jobs.len(),
-            if run.jobs.len() == 1 { "job" } else { "jobs" },
-            if threads == 1 { "I/O" } else { "I/Os" },
+            counted(run.jobs.len() as u64, ("job", "jobs")),
+            counted_ios(threads),
         );
     }
     text.push_str("# parameters in force, and where each came from\n");

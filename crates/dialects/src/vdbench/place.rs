@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use fathom_units::{Bytes, Nanos};
+use fathom_units::{Bytes, Nanos, counted};
 use fathom_workload::{
     Access, Arrival, Backend, BlockSizes, Features, FileHandling, Growth, Job, Limits, Mix,
     SequentialScope, Stage, Target,
@@ -197,11 +197,10 @@ impl VdbenchInput {
         self.drop_empty_runs();
         let labels = self.hosts.iter().zip(here).filter(|(_, here)| **here);
         let labels: Vec<&str> = labels.map(|(host, _)| host.label.as_str()).collect();
-        let jobs = if left_out == 1 {
-            "1 job of another host is"
-        } else {
-            &format!("{left_out} jobs of other hosts are")
-        };
+        let jobs = counted(
+            left_out as u64,
+            ("job of another host is", "jobs of other hosts are"),
+        );
         Some(format!(
             "this is the part of {} alone: {jobs} left out, and rates are this part's share",
             labels.join(", ")

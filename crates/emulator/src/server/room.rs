@@ -13,7 +13,7 @@ use fathom_fuse::{FileOp, Request as FileRequest};
 use fathom_model::Waits;
 use fathom_nbd::{Command, Request};
 use fathom_rawio::Clock;
-use fathom_units::Nanos;
+use fathom_units::{Nanos, counted};
 
 use super::Server;
 use super::files::Files;
@@ -61,10 +61,10 @@ impl Room {
     /// What a reader of the figures should know.
     pub fn note(&self) -> Option<String> {
         let (writes, waited) = (self.writes, self.waited);
-        let plural = if writes == 1 { "" } else { "s" };
+        let writes_in_words = counted(writes, ("write", "writes"));
         (writes > 0).then(|| {
             format!(
-                "{writes} write{plural} waited {waited} in all for room that copies had of what was written over or zeroed, as a crash \
+                "{writes_in_words} waited {waited} in all for room that copies had of what was written over or zeroed, as a crash \
                  may bring it back: give more `--memory`"
             )
         })

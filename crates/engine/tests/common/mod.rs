@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fathom_engine::{EngineError, RunOptions, RunOutcome, StopFlag, run};
+use fathom_engine::{EngineError, ExitClass, RunOptions, RunOutcome, StopFlag, run};
 use fathom_rawio::{Clock, sleep_until};
 use fathom_record::{Event, EventSink};
 use fathom_units::{Bytes, Nanos};
@@ -91,6 +91,17 @@ pub fn run_jobs(jobs: Vec<Job>) -> Result<RunOutcome, EngineError> {
     let errors = workers.flat_map(|worker| &worker.errors);
     assert_eq!(told.failed, errors.map(|error| error.count).sum::<u64>());
     Ok(outcome)
+}
+
+/// Looks whether an error is one of what this machine cannot do, and is about the job that asked for it and no other.
+#[track_caller]
+pub fn assert_asked_by(error: &EngineError, job: &Job) {
+    assert_eq!(error.exit_class(), ExitClass::Unsupported, "{error}");
+    assert!(error.is_about(job), "{error}");
+    let mut other = job.clone();
+    "another".clone_into(&mut other.name);
+    other.targets = vec![target(Path::new("/elsewhere"), None)];
+    assert!(!error.is_about(&other), "{error}");
 }
 
 /// Rounds in which something else on the machine may disturb a measurement; another round meets it, never a lower bar.

@@ -7,12 +7,11 @@
 use std::collections::HashMap;
 
 use fathom_diagnostics::Diagnostics;
-use fathom_units::{Nanos, Percent};
+use fathom_units::{Nanos, Percent, counted};
 
 use super::coarse::{EVENED_OUT, Groups, together};
 use super::input::Line;
 use super::spans::{Span, cover, spans};
-use crate::counted::counted;
 use crate::{Device, Machine, MachineSample, Ops, Sample};
 
 /// Most samples of devices that are kept of one input: about a week of ten disks, each ten seconds. Where there are more,

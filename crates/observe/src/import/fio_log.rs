@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_stats::Histogram;
-use fathom_units::Nanos;
+use fathom_units::{Nanos, counted};
 
 use super::input::{Line, Text};
 use super::{Options, devices, unknown};
-use crate::counted::counted;
 use crate::{Device, Observation, Ops, Placed, Sample, Traced, Unknown};
 
 /// What a log tells.

@@ -4,7 +4,7 @@
 //! the text), so nothing is made of it. Reports bear a time with `-t`; without it the interval must be said.
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_units::Nanos;
+use fathom_units::{Nanos, counted};
 
 use super::collect::{Collector, TooMuch};
 use super::doubled::Doubled;
@@ -14,7 +14,6 @@ use super::sysstat::{DISCARDS, Row, processors, went_back};
 use super::when::{Dates, NotADate};
 use super::{Options, devices, unknown};
 use crate::Observation;
-use crate::counted::counted;
 
 /// Reads the text.
 pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {

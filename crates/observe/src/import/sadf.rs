@@ -4,7 +4,7 @@
 //! may follow one another, each over all the time.
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_units::Nanos;
+use fathom_units::{Nanos, counted};
 
 use super::collect::{Collector, TooMuch};
 use super::input::{Line, Text};
@@ -13,7 +13,6 @@ use super::sysstat::{Memory, Row, processors, went_back};
 use super::when::Dates;
 use super::{Options, devices, unknown};
 use crate::Observation;
-use crate::counted::counted;
 
 /// Reads the lines.
 pub(super) fn read(text: &Text, options: &Options) -> Result<Observation, Diagnostics> {

@@ -5,7 +5,7 @@
 //! their place.
 
 use fathom_diagnostics::{Diagnostic, Diagnostics};
-use fathom_units::{Bytes, Nanos};
+use fathom_units::{Bytes, Nanos, counted};
 
 use super::collect::{Collector, TooMuch};
 use super::input::{Line, Text};
@@ -13,7 +13,6 @@ use super::number::Decimals;
 use super::sysstat::processors;
 use super::when::Dates;
 use super::{Options, unknown};
-use crate::counted::counted;
 use crate::{MachineSample, Observation};
 
 /// The columns in their order. Older versions have neither `st` nor `gu`.

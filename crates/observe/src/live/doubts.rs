@@ -1,6 +1,6 @@
 //! Doubts, each told once with how often it came up.
 
-use crate::counted::counted;
+use fathom_units::counted;
 
 /// Most that are told apart.
 const MOST: usize = 100;

@@ -1,10 +1,9 @@
 //! How watching ends: what was traced is laid beside the samples, and what it cost, what is unknown and what is doubtful is
 //! put into words.
 
-use fathom_units::group_digits;
+use fathom_units::{counted, counted_ios, group_digits};
 
 use super::{Seen, Watcher, own_use};
-use crate::counted::{counted, ios};
 use crate::samples::{Device, Sample, Traced, Unknown};
 use crate::shares::percent;
 
@@ -39,7 +38,7 @@ fn disagreement(device: &Device, traced: &Traced) -> Option<String> {
         format!(
             "of `{}` the counters show {} and the tracepoints {}: what is said of single I/Os is of those",
             device.name,
-            ios(count.round() as u64),
+            counted_ios(count.round() as u64),
             group_digits(seen)
         )
     })
@@ -54,7 +53,7 @@ fn flushes(device: &Device, traced: &Traced) -> Option<String> {
              rates and shares and make the mean size smaller, and in no latency of single I/Os",
             device.name,
             group_digits(traced.flushes),
-            ios(count.round() as u64),
+            counted_ios(count.round() as u64),
             if traced.flushes == 1 { "is a flush" } else { "are flushes" }
         )
     })
@@ -105,7 +104,7 @@ impl Watcher<'_> {
         if totals.cut > 0 {
             self.doubts.add(format!(
                 "{} had not ended a second after their part of the time: what they took is not known",
-                ios(totals.cut)
+                counted_ios(totals.cut)
             ));
         }
         for (device, traced) in self.seen.devices.iter_mut().zip(tracer.finish()) {
@@ -178,7 +177,7 @@ impl Watcher<'_> {
             self.notes.push(format!(
                 "what the kernel's own workers issue later (buffered writes, I/Os that waited in its queue) is not among the \
                  figures: they issued {}, for whichever processes",
-                ios(self.by_kernel)
+                counted_ios(self.by_kernel)
             ));
         }
     }

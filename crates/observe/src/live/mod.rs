@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_rawio::{Clock, sleep_until, thread_usage, wall_clock};
-use fathom_units::Nanos;
+use fathom_units::{Nanos, counted_ios};
 
 use self::counters::{
     Counters, Processors, count_processors, read_diskstats, read_meminfo, read_stat,
@@ -25,7 +25,6 @@ use self::devices::{Chosen, choose, is_empty};
 use self::doubts::Doubts;
 use self::processes::Moved;
 use self::trace::{Interval, Tracer, Wanted, tracefs};
-use crate::counted::ios;
 use crate::samples::{Device, MachineSample, Observation, Sample};
 
 /// Between two looks at whether to stop.
@@ -495,7 +494,7 @@ fn add_traced(sample: &mut Sample, traced: &Interval, narrowed: bool) {
 
 /// What is shown of an interval while it goes on: its rate, and what is left of the time.
 fn progress(rate: f64, left: Option<Nanos>) -> String {
-    let rate = ios(rate.round() as u64);
+    let rate = counted_ios(rate.round() as u64);
     match left {
         None => format!("{rate} a second"),
         Some(left) => format!("{rate} a second, {left} left"),

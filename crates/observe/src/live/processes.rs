@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-use fathom_units::Bytes;
+use fathom_units::{Bytes, counted};
 
 use super::counters::read_process_io;
 
@@ -70,8 +70,10 @@ impl Moved {
             };
             let who = match named.seen.len() - 1 {
                 0 => format!("process {}", named.process),
-                1 => format!("process {} and 1 descendant", named.process),
-                more => format!("process {} and {more} descendants", named.process),
+                more => {
+                    let more = counted(more as u64, ("descendant", "descendants"));
+                    format!("process {} and {more}", named.process)
+                }
             };
             let (read, written) = (sum(|it| it.0), sum(|it| it.1));
             format!(

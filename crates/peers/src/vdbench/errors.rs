@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 
 use fathom_record::{IoErrors, StageResult, WRONG_DATA};
 use fathom_session::{Code, Failure};
-use fathom_units::group_digits;
+use fathom_units::{counted_ios, group_digits};
 use fathom_workload::Workload;
 
 /// How many failed.
@@ -18,10 +18,9 @@ pub fn count(results: &[StageResult]) -> u64 {
 
 /// What a run ends with in which I/Os failed, but fewer than end it.
 pub fn failure(failed: u64, limit: NonZeroU64) -> Failure {
-    let (count, limit) = (group_digits(failed), group_digits(limit.get()));
-    let ios = if failed == 1 { "I/O" } else { "I/Os" };
+    let (ios, limit) = (counted_ios(failed), group_digits(limit.get()));
     let message = format!(
-        "{count} {ios} failed, of {limit} that end a run (`data_errors=`): the figures are of those that did not fail"
+        "{ios} failed, of {limit} that end a run (`data_errors=`): the figures are of those that did not fail"
     );
     let hint = "look at the log of the device and of the kernel before trusting them";
     Failure::new(Code::VdbenchFailed, message).hint(hint)

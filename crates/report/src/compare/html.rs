@@ -105,7 +105,7 @@ fn errors(group: &Group) -> String {
     for (index, line) in group.lines.iter().enumerate() {
         let errors = line.as_ref().map_or(0, |line| line.errors);
         if errors > 0 {
-            let errors = fathom_units::group_digits(errors);
+            let errors = fathom_units::counted_ios(errors);
             let _ = writeln!(
                 html,
                 "<p class=\"bad\">{}: {errors} failed</p>",

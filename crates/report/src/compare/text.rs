@@ -109,7 +109,7 @@ nothing of the one is in the other
         for (index, line) in group.lines.iter().enumerate() {
             let errors = line.as_ref().map_or(0, |line| line.errors);
             if errors > 0 {
-                let errors = fathom_units::group_digits(errors);
+                let errors = fathom_units::counted_ios(errors);
                 let _ = writeln!(text, "  {}: {errors} failed", letter(index));
             }
         }

@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 use fathom_profile::{Growth, Level, PeriodKind, Profile, Role};
 use fathom_record::{Record, RunKind, Verdict};
+use fathom_units::counted;
 
 use self::found::Pairing;
 
@@ -182,10 +183,14 @@ impl NeedBeside {
         let unknown = count(|it| matches!(it, Outcome::Unknown(_)));
         let missing = self.parts.iter().filter(|part| part.lines.is_empty());
         let missing = missing.count();
-        let pass = figures(passed, ["passes", "pass"]);
+        let figures = |count: usize, words| counted(count as u64, words);
+        let pass = figures(passed, ("figure passes", "figures pass"));
         let mut words = match self.met() {
             Met::Yes => format!("MET: {pass}"),
-            Met::No if passed == 0 => format!("NOT MET: {}", figures(failed, ["fails", "fail"])),
+            Met::No if passed == 0 => format!(
+                "NOT MET: {}",
+                figures(failed, ("figure fails", "figures fail"))
+            ),
             Met::No => {
                 let fail = if failed == 1 { "fails" } else { "fail" };
                 format!("NOT MET: {failed} of {} figures {fail}", passed + failed)
@@ -230,14 +235,6 @@ impl Part {
             self.role.name(),
             self.period.name()
         )
-    }
-}
-
-/// `1 figure passes`, `7 figures pass`.
-fn figures(count: usize, [one, several]: [&str; 2]) -> String {
-    match count {
-        1 => format!("1 figure {one}"),
-        count => format!("{count} figures {several}"),
     }
 }
 

@@ -157,6 +157,12 @@ fn more_rows_have_larger_charts() {
     }
     assert!(lines[4].ends_with("▆▆▇▇▇▇▇▇████"), "{}", lines[4]);
     assert_eq!(lines[7].chars().filter(|c| *c == '█').count(), 63);
+    assert!(
+        !lines.iter().any(|line| line.starts_with("failed")),
+        "{lines:#?}"
+    );
+    panel.event(&Event::MoreFailed { count: 2 });
+    assert_eq!(panel.lines(room)[4], "failed I/Os 2");
 }
 
 #[test]

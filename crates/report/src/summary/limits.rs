@@ -9,7 +9,7 @@ use fathom_record::{
 };
 
 use super::time::{self, limit_name};
-use super::{names_of, shorter};
+use super::{names_of, shorter, stage_of_repeats};
 use crate::format::{rate, short_time};
 use crate::lines::Lines;
 use crate::repeats::stages_with_repeats;
@@ -26,13 +26,14 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     let stages = stages_with_repeats(record);
     let mut sentences = Vec::new();
     for (name, repeats) in &stages {
+        let words = stage_of_repeats(name, repeats);
         let lines = time::sentence(record.kind, repeats).into_iter();
         let lines = lines.chain(shorter::sentences(repeats));
         let lines = lines.chain(shortfalls(repeats)).chain(responses(repeats));
         let lines = lines.chain(free_syncs(record.kind, repeats));
         sentences.extend(lines.map(|line| match stages.len() {
             0 | 1 => line,
-            _ => format!("{name}: {line}"),
+            _ => format!("{words}: {line}"),
         }));
     }
     sentences

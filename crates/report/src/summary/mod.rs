@@ -87,6 +87,12 @@ pub(crate) fn stage_in_words(stage: &StageRecord) -> String {
     fathom_record::stage_in_words(&stage.name, &names_of(&stage.jobs, |_| true))
 }
 
+/// A stage that is called `name` without the number of a repeat, by its repeats, as [`stage_in_words`] has it.
+fn stage_of_repeats(name: &str, repeats: &[&StageRecord]) -> String {
+    let first = repeats.first().map_or(&[][..], |stage| &stage.jobs[..]);
+    fathom_record::stage_in_words(name, &names_of(first, |_| true))
+}
+
 /// A stage of `record` as [`stage_in_words`] has it; one that was repeated with which of its repeats it is.
 pub(crate) fn stage_or_repeat(record: &Record, stage: &StageRecord) -> String {
     let stages = stages_with_repeats(record).into_iter();
@@ -94,7 +100,13 @@ pub(crate) fn stage_or_repeat(record: &Record, stage: &StageRecord) -> String {
         let mut places = repeats.iter();
         let place = places.position(|repeat| std::ptr::eq(*repeat, stage))?;
         let all = repeats.len();
-        (all > 1).then(|| format!("{name}, repeat {} of {all}", place + 1))
+        (all > 1).then(|| {
+            format!(
+                "{}, repeat {} of {all}",
+                stage_of_repeats(name, &repeats),
+                place + 1
+            )
+        })
     });
     found.next().unwrap_or_else(|| stage_in_words(stage))
 }

@@ -2,7 +2,7 @@
 
 use fathom_record::{Record, StageRecord, Verdict};
 
-use super::stage_in_words;
+use super::{stage_in_words, stage_of_repeats};
 use crate::repeats::stages_with_repeats;
 
 /// Most stages, or repeats, that are named one by one.
@@ -75,7 +75,7 @@ fn whose(stages: &[(&str, Vec<&StageRecord>)], notes: &[&str]) -> Option<String>
         let own: Vec<usize> = own.map(|(number, _)| number).collect();
         let name = match repeats.as_slice() {
             [stage] => stage_in_words(stage),
-            _ => (*name).to_owned(),
+            _ => stage_of_repeats(name, repeats),
         };
         let some = (own.len() < repeats.len()).then(|| repeats_in_words(&own, repeats.len()));
         (!own.is_empty()).then_some((name, some))

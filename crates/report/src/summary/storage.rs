@@ -1,7 +1,7 @@
 //! Every job and every part of the storage that had I/O: what the full summary adds.
 
 use fathom_record::{JobRecord, Record, before_colon};
-use fathom_units::{Nanos, group_digits};
+use fathom_units::{Nanos, counted, group_digits};
 
 use super::stage_in_words;
 use crate::format::share;
@@ -36,11 +36,7 @@ pub(super) fn write_storage(text: &mut Lines, record: &Record) {
         );
         text.line("", &heading, 2);
         for job in &stage.jobs {
-            let workers = if job.workers == 1 {
-                "worker"
-            } else {
-                "workers"
-            };
+            let workers = counted(job.workers.into(), ("worker", "workers"));
             let (user, system) = (job.cpu.user_ns, job.cpu.system_ns);
             // A prediction uses no processor time.
             let cpu = if user + system > 0 {
@@ -49,9 +45,8 @@ pub(super) fn write_storage(text: &mut Lines, record: &Record) {
                 String::new()
             };
             let line = format!(
-                "{}: {} {workers}, depth {:.1} of {:.0} each{cpu}{}",
+                "{}: {workers}, depth {:.1} of {:.0} each{cpu}{}",
                 before_colon(&job.name),
-                job.workers,
                 job.depth_achieved,
                 job.depth_wanted,
                 outside_calls(job)

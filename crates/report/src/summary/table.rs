@@ -7,9 +7,9 @@ use fathom_record::{
     StageRecord, jobs_in_words, merged_latency, merged_response,
 };
 use fathom_stats::confidence_95;
-use fathom_units::{Nanos, group_digits, per_second};
+use fathom_units::{Nanos, counted_ios, per_second};
 
-use super::{merged, names_of};
+use super::{merged, names_of, stage_of_repeats};
 use crate::format::{mebibytes, rate, short_mean, short_time, shortened};
 use crate::lines::Lines;
 use crate::repeats::stages_with_repeats;
@@ -87,12 +87,13 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
     let several = stages.len() > 1 || (record.interrupted && planned > 1);
     let mut rows: Vec<Row> = Vec::new();
     for (base, repeats) in &stages {
+        let words = stage_of_repeats(base, repeats);
         // Lines of one name belong together within a stage alone.
         let begin = rows.len();
         for line in repeats.iter().flat_map(|stage| stage_lines(stage)) {
             let (name, direction, figures) = line;
             let moves = ["read", "write", "trim", "together"].contains(&direction);
-            let stage = (several && name != *base).then(|| (*base).to_owned());
+            let stage = (several && name != words).then(|| words.clone());
             let said = name.split(' ').any(|word| word.ends_with(direction));
             let direction = if said {
                 String::new()
@@ -285,8 +286,7 @@ fn write_below(
 fn write_errors(text: &mut Lines, row: &Row) {
     let errors: u64 = row.repeats.iter().map(|repeat| repeat.errors).sum();
     if errors > 0 {
-        let ios = if errors == 1 { "I/O" } else { "I/Os" };
-        let _ = writeln!(text, "  {} {ios} failed", group_digits(errors));
+        let _ = writeln!(text, "  {} failed", counted_ios(errors));
     }
 }
 

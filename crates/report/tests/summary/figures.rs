@@ -38,6 +38,15 @@ fn a_prediction_says_what_binds_and_what_falls_short() {
     check(&record, Summary::Short, include_str!("prediction.txt"));
     let narrow = fits(&record, Summary::Short, 40);
     assert_eq!(narrow, include_str!("prediction_narrow.txt"), "\n{narrow}");
+    // What to do about it, where there is something to do.
+    let page = html_page(&record, None);
+    let remedy = "of 12,500 asked for<br><span class=\"soft\">lower the rate</span>";
+    assert!(page.contains(remedy), "{page}");
+    assert_eq!(
+        page.matches("<br><span class=\"soft\">").count(),
+        1,
+        "{page}"
+    );
 }
 
 /// What was not done has no latency, whatever stands in the record.

@@ -61,6 +61,33 @@ fn names_of_any_length_and_kind_keep_the_table() {
     assert!(text.contains('…') && !text.contains('\u{7}'), "{text}");
 }
 
+/// What stands before a line says whose it is: of a stage with the name of its first job that is all of them.
+#[test]
+fn lines_begin_with_the_words_of_their_stage() {
+    let writes = direction(1000.0, 1.0, &[]);
+    let jobs = |names: &[&str]| names.iter().map(|name| job(name, &writes, None)).collect();
+    let stages = vec![
+        stage("r", jobs(&["r", "w"]), &writes),
+        stage("c", jobs(&["c", "c"]), &writes),
+        stage("x", jobs(&["x"]), &writes),
+        stage("mix", jobs(&["y"]), &writes),
+    ];
+    let record = record(RunKind::Run, stages, vec![]);
+    let text = summary(&record, Summary::Short, Width::PLAIN);
+    for line in [
+        "r and w: 2 jobs write ",
+        "c ×2 write ",
+        "x write ",
+        "mix: y write ",
+    ] {
+        let begins = |one: &str| one.starts_with(line);
+        assert!(
+            text.lines().any(begins),
+            "`{line}` begins no line of\n{text}"
+        );
+    }
+}
+
 #[test]
 fn a_stage_with_the_name_of_its_first_job_is_told_by_all() {
     let writes = direction(1000.0, 1.0, &[]);

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use fathom_record::{Record, SCHEMA, Verdict};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::{RunEntry, RunState, StoreError};
 use crate::files;
@@ -38,6 +39,26 @@ pub struct StageDigest {
     pub p50_ns: u64,
     /// 99th percentile of latency.
     pub p99_ns: u64,
+}
+
+impl Digest {
+    /// The entry of `run` in a list that is a document (schema [`super::LIST_SCHEMA`]), with figures.
+    pub fn listed(&self, run: &RunEntry) -> Value {
+        let stages = self.stages.iter().map(|stage| {
+            json!({
+                "name": stage.name,
+                "iops": stage.iops,
+                "bandwidth_bytes_per_sec": stage.bandwidth_bytes_per_sec,
+                "latency_p50_ns": stage.p50_ns,
+                "latency_p99_ns": stage.p99_ns,
+            })
+        });
+        let mut entry = run.listed(self.state);
+        entry["interrupted"] = self.interrupted.into();
+        entry["why"] = self.why.clone().into();
+        entry["stages"] = stages.collect();
+        entry
+    }
 }
 
 /// By what is told whether a run's files have changed: sizes and times of its record and of its events.
@@ -78,6 +99,17 @@ struct LatencyPart {
 }
 
 impl RunEntry {
+    /// Its entry in a list that is a document, in `state`: its own is not known yet where it was looked up without.
+    pub(super) fn listed(&self, state: RunState) -> Value {
+        json!({
+            "id": self.id,
+            "kind": self.kind,
+            "what": self.what,
+            "started_unix_ns": self.started_unix_ns,
+            "state": state.words(),
+        })
+    }
+
     /// By what is told whether its files have changed.
     pub fn stamp(&self) -> Stamp {
         Stamp([files::RECORD, files::EVENTS].map(|name| stamp_of(&self.folder.join(name))))

@@ -515,6 +515,24 @@ fn a_digest_is_what_the_record_says() {
         p99_ns: all.latency_ns.p99,
     }];
     assert_eq!(cut.stages, digest);
+    // In a list that is a document, its own state and not that of the entry, which was looked up without.
+    let [listed, before] = [cut.listed(&run), run.listed(run.state)];
+    assert_eq!(listed["state"], "cut short");
+    for key in ["id", "kind", "what", "started_unix_ns"] {
+        assert_eq!((&listed[key], listed[key].is_null()), (&before[key], false));
+    }
+    assert_eq!(
+        (&listed["interrupted"], &listed["why"]),
+        (&json!(true), &Value::Null)
+    );
+    let stage = json!({
+        "name": "s",
+        "iops": all.iops,
+        "bandwidth_bytes_per_sec": all.bandwidth_bytes_per_sec,
+        "latency_p50_ns": all.latency_ns.p50,
+        "latency_p99_ns": all.latency_ns.p99,
+    });
+    assert_eq!(listed["stages"], json!([stage]));
 
     let stamp = run.stamp();
     let mut ended = whole;

@@ -306,6 +306,11 @@ impl Worker {
         }
     }
 
+    /// Whether what ends at `now` is measured.
+    pub fn measures_at(&self, now: Nanos) -> bool {
+        now >= self.times.measure
+    }
+
     /// What was under way is over; it is given back where it is measured.
     pub fn completed(&mut self, now: Nanos, completed: &Completed) -> Option<Done> {
         let (act, begun) = self.under_way.take()?;

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use fathom_catalog::Catalog;
 use fathom_model::Design;
-use fathom_record::{Ignore, OpStats, StageResult};
+use fathom_record::{Event, EventSink, Ignore, OpStats, StageResult};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos};
 use fathom_workload::trace::TraceReader;
 use fathom_workload::{Arrival, Direction, Job, Pacing};
@@ -196,6 +196,48 @@ fn trims_are_charged_without_their_bytes() {
     let result = &prediction.results[0];
     assert_eq!(latencies(result, 0, Direction::Trim).1, 1_000_000);
     assert!(prediction.notes.iter().any(|note| note.contains("trims")));
+}
+
+/// How many syncs were told second by second.
+#[derive(Default)]
+struct Syncs(u64);
+
+impl EventSink for Syncs {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Syncs { stats, .. } = event {
+            self.0 += stats.ios();
+        }
+    }
+}
+
+/// Each I/O has arrived when the trace says, so that it took as long to whoever waited for it; flushes have no rate.
+#[test]
+fn seconds_have_response_times() {
+    let mut lines = String::new();
+    for number in 0..2_000_u64 {
+        let op = ["read", "write", "flush"][number as usize % 3];
+        let _ = writeln!(lines, "{},a,{op},0,4096,1,1,", number * 1_000_000);
+    }
+    let design = design(&device("a", 400));
+    let mut replay = Replay::new("t.csv", open(&lines), &design, &same).unwrap();
+    let mut told = Syncs::default();
+    let prediction = replay.predict(open(&lines), &design, &mut told, &|| false);
+    let result = &prediction.unwrap().results[0];
+    let flushes = result.workers[0].sync.as_ref().unwrap().ios();
+    assert_eq!((told.0, flushes), (666, 666));
+    let seconds = &result.intervals;
+    assert!(seconds.len() > 2, "{}", seconds.len());
+    for second in seconds {
+        for way in [Direction::Read, Direction::Write] {
+            let stats = second.directions[way as usize].as_ref().unwrap();
+            assert_eq!(
+                stats.response.as_ref(),
+                Some(&stats.latency),
+                "{way:?} {:?}",
+                second.at
+            );
+        }
+    }
 }
 
 /// A design scaled by a half takes twice as long where it binds.

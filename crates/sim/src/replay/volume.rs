@@ -159,6 +159,8 @@ pub(super) struct VolumeRun {
     last_arrival: Nanos,
     last_completion: Nanos,
     waited: [[u128; Limit::ALL.len()]; 3],
+    /// How long the flush took that completed last, until it is counted for its second.
+    flushed: Option<Nanos>,
     stats: WorkerStats,
 }
 
@@ -171,6 +173,7 @@ impl VolumeRun {
             free: Vec::new(),
             outstanding: 0,
             most: 0,
+            flushed: None,
             begun: 0,
             last_arrival: Nanos::ZERO,
             last_completion: Nanos::ZERO,
@@ -227,6 +230,7 @@ impl VolumeRun {
                 .sync
                 .get_or_insert_with(|| OpStats::new(false, false));
             sync.latency.record(latency.get());
+            self.flushed = Some(latency);
             return None;
         };
         self.stats.outstanding_ns += u128::from(latency.get());
@@ -240,6 +244,11 @@ impl VolumeRun {
             }
         }
         Some((direction, bytes, latency))
+    }
+
+    /// How long the flush took that completed last; once.
+    pub fn take_flushed(&mut self) -> Option<Nanos> {
+        self.flushed.take()
     }
 
     /// When its last I/O completed.

@@ -132,7 +132,11 @@ impl Run<'_, '_> {
         let index = (tag >> 32) as u32;
         let worker = &mut self.workers[index as usize];
         if let Some(error) = error {
-            worker.fail(self.now, tag as u32, errno_of(error));
+            if worker.fail(self.now, tag as u32, errno_of(error)) {
+                self.begin_due_interval();
+                self.intervals
+                    .record_failure(self.now - self.setup.start, self.sink);
+            }
         } else if let Some(io) = worker.complete(self.now, tag as u32, waits) {
             if self.now - self.setup.start >= self.intervals.end() {
                 self.begin_interval();
@@ -144,6 +148,8 @@ impl Run<'_, '_> {
                 let of = (self.setup.index, index, tag as u32);
                 self.logs.completed(of, self.now, io, self.sink);
             }
+        } else if let Some(latency) = self.workers[index as usize].take_synced() {
+            self.count_sync(latency);
         }
         self.completed.truncate(place);
         self.pump(index);
@@ -169,6 +175,21 @@ impl Run<'_, '_> {
                     self.count_recent(index, direction);
                 }
             }
+        }
+    }
+
+    /// Counts a sync for its second.
+    #[inline(never)]
+    fn count_sync(&mut self, latency: Nanos) {
+        self.begin_due_interval();
+        self.intervals
+            .record_sync(self.now - self.setup.start, latency, self.sink);
+    }
+
+    /// Closes the present interval where what ends now is not of it any more.
+    fn begin_due_interval(&mut self) {
+        if self.now - self.setup.start >= self.intervals.end() {
+            self.begin_interval();
         }
     }
 

@@ -74,7 +74,7 @@ impl<'a, 'r> Run<'a, 'r> {
         let used = jobs().fold([false; 3], |used, goes| {
             [0, 1, 2].map(|way| used[way] || goes[way])
         });
-        let mut intervals = Intervals::new(setup.index, used);
+        let mut intervals = Intervals::new(setup.index, used).after_failures(setup.failed_before);
         if sink.wants_jobs() {
             intervals = intervals.with_jobs(jobs());
         }

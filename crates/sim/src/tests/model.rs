@@ -1,6 +1,6 @@
 //! Identities that any correct model obeys, and the composition of limits.
 
-use fathom_record::{EndReason, Ignore, stage_record};
+use fathom_record::{EndReason, Event, EventSink, Ignore, stage_record};
 use fathom_stats::Histogram;
 use fathom_units::{Bytes, Iops, Nanos};
 use fathom_workload::{
@@ -146,6 +146,33 @@ fn seconds_have_the_response_times_of_the_whole() {
     let closed = &run(&workload(vec![reads(Arrival::Closed)]), &design).results[0];
     let mut seconds = closed.intervals.iter();
     assert!(seconds.all(|second| second.directions[0].as_ref().unwrap().response.is_none()));
+}
+
+/// Syncs of each second, as many in all as the whole has: they are in no second of the record.
+#[test]
+fn seconds_are_told_with_their_syncs() {
+    #[derive(Default)]
+    struct Syncs(Vec<u64>);
+    impl EventSink for Syncs {
+        fn event(&mut self, event: &Event<'_>) {
+            if let Event::Syncs { stats, .. } = event {
+                self.0.push(stats.ios());
+            }
+        }
+    }
+    let mut log = small_reads("x", "/d", 1);
+    (log.mix, log.sync.fsync_every) = (Mix::WRITE, 4);
+    let design = design(&device("iops = 1_000\nlatency = \"none\""));
+    let mut told = Syncs::default();
+    let result = predict(&workload(vec![log]), &design, &mut told, &|| false).unwrap();
+    let whole = result.results[0].workers[0].sync.as_ref().unwrap().ios();
+    assert!(whole > 1_000 && told.0.len() > 2, "{whole} {:?}", told.0);
+    assert_eq!(told.0.iter().sum::<u64>(), whole);
+    assert!(
+        told.0[..2].iter().all(|syncs| (249..252).contains(syncs)),
+        "{:?}",
+        told.0
+    );
 }
 
 #[test]

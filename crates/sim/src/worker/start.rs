@@ -63,6 +63,7 @@ impl Worker {
                 job.sync.fdatasync_every
             },
             unsynced: 0,
+            synced: None,
             pending_sync: None,
             slots: Vec::new(),
             intended: Vec::new(),
