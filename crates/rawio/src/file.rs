@@ -66,6 +66,13 @@ pub(crate) fn caching_of(file: &File) -> Caching {
     }
 }
 
+/// Whether a file is open for writing, through the page cache. Of what cannot be asked it is taken not to be.
+pub(crate) fn writes_to_cache(file: &File) -> bool {
+    // SAFETY: takes numbers alone.
+    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_DIRECT == 0 && flags & libc::O_ACCMODE != libc::O_RDONLY
+}
+
 /// What a completed write has survived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {

@@ -3,13 +3,14 @@
 //! Files are registered where the kernel lets us, which saves it looking them up for every request, and buffers where a file
 //! is read or written past the page cache, which saves it pinning them, and where the kernel copies to them sooner
 //! (`copying.rs`). The fastest set-up the kernel knows is taken: `SINGLE_ISSUER` with `DEFER_TASKRUN` (Linux 6.1),
-//! `COOP_TASKRUN` (5.19), or none.
+//! `COOP_TASKRUN` (5.19), or none; `COOP_TASKRUN` too where files are written through the page cache (`looking.rs`).
 //!
 //! Each slot has an entry of its own in the submission queue. Where reads and writes follow each other, its buffer and user
 //! data stay as they are.
 
 mod begin;
 mod entry;
+mod looking;
 
 use std::fs::File;
 use std::io;
@@ -22,6 +23,7 @@ use rustix::io_uring::{IoringEnterFlags, IoringSqFlags, IoringSqeFlags};
 
 pub use self::begin::probe_uring;
 use self::entry::{ADDRESS, BUFFER, Template, USER_DATA, made_of};
+use self::looking::Looking;
 use crate::buffer::Slots;
 use crate::clock::Clock;
 use crate::outside::CallTimer;
@@ -57,6 +59,7 @@ pub struct UringQueue {
     priority: u16,
     /// Flags of reads, and of writes.
     flags: [ReadWriteFlags; 2],
+    looking: Looking,
     // A ring made for one issuer must stay on its thread.
     stays: PhantomData<*const ()>,
 }
@@ -72,6 +75,8 @@ impl std::fmt::Debug for UringQueue {
 enum Entering {
     /// To submit, and to wait.
     Plainly,
+    /// To submit, and to wait if nothing comes soon: what kernel workers have completed is looked for in memory.
+    Looking,
     /// To submit, and to poll the devices for completions.
     Polling,
     /// Only where the kernel thread that takes submissions sleeps: what it has completed is looked for in memory.
@@ -155,10 +160,49 @@ impl UringQueue {
         self.timer.around(call).map(drop).or_else(forgive)
     }
 
-    /// The same for rings that poll, and for those whose submissions a kernel thread takes. Neither sleeps: whoever asks for
-    /// them gives a processor for the latency.
+    /// The same for rings that look, that poll, and those whose submissions a kernel thread takes.
     #[inline(never)]
     fn enter_otherwise(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()> {
+        match self.entering {
+            Entering::Plainly | Entering::Looking => self.enter_looking(least, timeout),
+            Entering::Polling | Entering::Rarely => self.enter_awake(least, timeout),
+        }
+    }
+
+    /// The same where kernel workers complete what is asked for.
+    fn enter_looking(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()> {
+        self.ring.line.publish();
+        if least > 0 && self.looking.is_due() {
+            if self.ring.line.waiting() > 0 {
+                self.enter_for(0)?;
+                self.ring.line.publish();
+            }
+            let arrivals = &mut self.ring.arrivals;
+            if self.looking.look(|| arrivals.look() >= least) {
+                return Ok(());
+            }
+        }
+        match timeout {
+            None => self.enter_for(least),
+            Some(timeout) => {
+                // SAFETY: as in `enter`.
+                let call = || unsafe { self.ring.enter_until(least, timeout) };
+                self.timer.around(call).map(drop).or_else(forgive)
+            }
+        }
+    }
+
+    /// Submits what was published, and waits for `least` completions.
+    fn enter_for(&mut self, least: u32) -> io::Result<()> {
+        let (count, flags) = (self.ring.line.waiting(), IoringEnterFlags::GETEVENTS);
+        // SAFETY: as in `enter`.
+        let call = || unsafe { self.ring.enter(count, least, flags) };
+        self.timer.around(call).map(drop).or_else(forgive)
+    }
+
+    /// The same for rings that poll, and for those whose submissions a kernel thread takes. Neither sleeps: whoever asks for
+    /// them gives a processor for the latency.
+    fn enter_awake(&mut self, least: u32, timeout: Option<Nanos>) -> io::Result<()> {
         let until = timeout.map(|timeout| Clock::now() + timeout);
         let mut rounds = 0u32;
         loop {
@@ -169,7 +213,9 @@ impl UringQueue {
                 Entering::Rarely if overflow => Some(IoringEnterFlags::GETEVENTS),
                 Entering::Rarely => None,
                 // Without a least number the devices are asked once, and what else is due is seen in between.
-                Entering::Polling | Entering::Plainly => Some(IoringEnterFlags::GETEVENTS),
+                Entering::Polling | Entering::Plainly | Entering::Looking => {
+                    Some(IoringEnterFlags::GETEVENTS)
+                }
             };
             if let Some(flags) = flags {
                 let count = self.ring.line.waiting();

@@ -7,11 +7,11 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use rustix::io_uring::{IoringSetupFlags, io_uring_params};
 
-use super::{Entering, Registered, Template, UringQueue};
+use super::{Entering, Looking, Registered, Template, UringQueue};
 use crate::buffer::Slots;
 use crate::calls::{Calls, Submitter as SubmissionThread};
 use crate::copying::copies_sooner_if_registered;
-use crate::file::{Caching, caching_of};
+use crate::file::{Caching, caching_of, writes_to_cache};
 use crate::outside::CallTimer;
 use crate::ring::Ring;
 use crate::{RingUnusable, SLOTS_MAX};
@@ -50,7 +50,8 @@ impl UringQueue {
             return Err(other(io::ErrorKind::InvalidInput.into()));
         }
         let count = slots;
-        let mut ring = build(slots, calls)?;
+        let worked_on = calls.polled < 100 && files.iter().any(writes_to_cache);
+        let mut ring = build(slots, calls, worked_on)?;
         let slots = Slots::new(slots, size).map_err(other)?;
         let (regions, region_shift) = slots.regions();
         let direct = files.iter().any(|file| caching_of(file) == Caching::Direct);
@@ -86,12 +87,14 @@ impl UringQueue {
                     submitter: Some(_), ..
                 } => Entering::Rarely,
                 Calls { polled: 100, .. } => Entering::Polling,
+                _ if worked_on => Entering::Looking,
                 _ => Entering::Plainly,
             },
             timer: CallTimer::default(),
             until_async: (calls.async_every, calls.async_every),
             is_unusual: calls.async_every > 0,
             spoilt: Vec::new(),
+            looking: Looking::default(),
             stays: PhantomData,
         };
         for slot in 0..count {
@@ -115,6 +118,9 @@ const DEFERRED: IoringSetupFlags = IoringSetupFlags::SINGLE_ISSUER
     .union(IoringSetupFlags::DEFER_TASKRUN)
     .union(IoringSetupFlags::SUBMIT_ALL);
 
+/// Those of a ring whose requests kernel workers complete: what work is put off stands in memory only once it is entered.
+const WORKED_ON: &[IoringSetupFlags] = ENTERED.split_at(1).1;
+
 /// Those of a ring whose submissions a kernel thread takes: work cannot be put off until it is entered.
 const TAKEN_FROM: [IoringSetupFlags; 3] = [
     IoringSetupFlags::SINGLE_ISSUER.union(IoringSetupFlags::SUBMIT_ALL),
@@ -123,12 +129,14 @@ const TAKEN_FROM: [IoringSetupFlags; 3] = [
 ];
 
 /// Makes a ring with the best set-up the kernel knows.
-fn build(slots: u32, calls: &Calls) -> Result<Ring, RingUnusable> {
+///
+/// `worked_on`: kernel workers complete its requests.
+fn build(slots: u32, calls: &Calls, worked_on: bool) -> Result<Ring, RingUnusable> {
     let mut wanted = io_uring_params::default();
     if calls.polled == 100 {
         wanted.flags |= IoringSetupFlags::IOPOLL;
     }
-    let mut attempts = ENTERED.as_slice();
+    let mut attempts = if worked_on { WORKED_ON } else { &ENTERED };
     if let Some(SubmissionThread { processor }) = calls.submitter {
         attempts = &TAKEN_FROM;
         wanted.flags |= IoringSetupFlags::SQPOLL;
@@ -157,5 +165,28 @@ fn build(slots: u32, calls: &Calls) -> Result<Ring, RingUnusable> {
 /// # Errors
 /// Says why not.
 pub fn probe_uring() -> Result<(), RingUnusable> {
-    build(2, &Calls::default()).map(drop)
+    build(2, &Calls::default(), false).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open_unnamed;
+
+    #[test]
+    fn rings_that_write_to_the_page_cache_look_before_they_sleep() {
+        let folder = std::env::temp_dir();
+        let entering = |file: File, calls: Calls| {
+            let queue = UringQueue::with_calls(vec![file], 8, 4096, &calls).unwrap();
+            queue.entering
+        };
+        let written = open_unnamed(&folder, Caching::Buffered).unwrap();
+        let read = File::open(std::env::current_exe().unwrap()).unwrap();
+        let none = Calls::default();
+        assert_eq!(entering(written, none), Entering::Looking);
+        assert_eq!(entering(read, none), Entering::Plainly);
+        if let Ok(direct) = open_unnamed(&folder, Caching::Direct) {
+            assert_eq!(entering(direct, none), Entering::Plainly);
+        }
+    }
 }
