@@ -253,7 +253,7 @@ mod tests {
             Code::Unsupported,
             Code::Interrupted,
         ];
-        let codes = codes.map(|code| (code as u8).to_string());
+        let codes = codes.map(|code| code.number().to_string());
         assert_eq!(EXIT_CODES.map(|code| code.name), codes);
     }
 }
