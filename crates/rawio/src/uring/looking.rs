@@ -10,12 +10,13 @@ const LOOKS: u32 = 150;
 /// Waits that pass at most before another look is tried.
 const PASSES_MOST: u32 = 63;
 
-/// When to look, by how it went before: each look in vain lets about twice as many waits pass as the one before it.
+/// When to look, by how it went before: each look in vain lets about twice as many waits pass as the one before it, and each that
+/// was worth it half as many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Looking {
     /// Waits that are to pass without a look.
     pass: u32,
-    /// How many the next look in vain lets pass, but for one.
+    /// How many the last look let pass.
     next: u32,
 }
 
@@ -31,7 +32,8 @@ impl Looking {
     pub(super) fn look(&mut self, mut there: impl FnMut() -> bool) -> bool {
         for _ in 0..LOOKS {
             if there() {
-                *self = Self::default();
+                self.next /= 2;
+                self.pass = self.next;
                 return true;
             }
             std::hint::spin_loop();
@@ -68,18 +70,30 @@ mod tests {
     #[test]
     fn what_comes_is_looked_for_each_time() {
         let mut looking = Looking::default();
-        looks_in_vain(&mut looking, 62);
-        assert!(looking.is_due());
         let mut until = 3;
+        assert!(looking.is_due());
         assert!(looking.look(|| {
             until -= 1;
             until == 0
         }));
-        assert_eq!(until, 0);
         for _ in 0..10 {
             assert!(looking.is_due());
             assert!(looking.look(|| true));
         }
         assert_eq!(looks_in_vain(&mut looking, 4), [0, 2]);
+    }
+
+    #[test]
+    fn what_comes_now_and_then_is_seldom_looked_for() {
+        let mut looking = Looking::default();
+        looks_in_vain(&mut looking, 63);
+        let mut looks = Vec::new();
+        for wait in 0..160 {
+            if looking.is_due() {
+                looking.look(|| true);
+                looks.push(wait);
+            }
+        }
+        assert_eq!(looks[..7], [63, 95, 111, 119, 123, 125, 126]);
     }
 }
