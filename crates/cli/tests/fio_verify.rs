@@ -219,7 +219,7 @@ fn damage_between_two_jobs_is_error_84() {
          --name=read {check} --rw=read --name=only {check} --rw=write --verify_only"
     );
     let output = ours(folder.path(), &words);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     let counts = counts(&document(&output));
     let errors: Vec<_> = counts.iter().map(|(_, error, ..)| *error).collect();
     assert_eq!(errors, [0, 0, 84, 84], "{counts:?}");
