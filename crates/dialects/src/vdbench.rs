@@ -19,6 +19,7 @@ mod outline;
 pub mod output;
 mod place;
 mod priorities;
+mod recovery;
 mod run;
 mod sections;
 mod shares;

@@ -30,6 +30,7 @@ mod held_back;
 mod holes;
 mod interval;
 mod io_log;
+mod journal;
 mod layout;
 mod left;
 mod marker;

@@ -157,7 +157,13 @@ fn run_plan(
         outcome.interrupted = true;
         return Ok(outcome);
     }
+    let (key_maps, lines) = KeyMaps::open(workload, &plan.targets)?;
+    for line in lines {
+        sink.event(&Event::Note { text: &line });
+        outcome.notes.push(line);
+    }
     let ready = Ready {
+        key_maps,
         made: growth::make(&plan.targets, &store, stop)?,
         parents,
         plan,
@@ -184,10 +190,14 @@ fn run_plan(
         .collect();
     let standing = Standing::now(workload, &plan.targets);
     let ran = run_stages(workload, options, &ready, stop, sink, &mut outcome);
+    let closed = ready.key_maps.close();
     if ran.is_err() {
         tell_left(&ready, sink, &mut outcome);
     }
     ran?;
+    if let Err(problem) = closed {
+        outcome.failure.get_or_insert(problem);
+    }
     for (index, object) in plan.targets.objects.iter().enumerate() {
         if object.written {
             outcome.facts.targets[index].reducing = store.reducing_under(index);
@@ -221,6 +231,8 @@ struct Ready<'a> {
     made: Undo<'a>,
     parents: Parents,
     gate: Option<&'a dyn Gate>,
+    /// What is known of blocks that are checked.
+    key_maps: KeyMaps,
 }
 
 impl Ready<'_> {
@@ -293,7 +305,6 @@ fn run_stages(
     let Ready { plan, store, .. } = ready;
     let first_jobs = first_jobs(workload);
     let file_sets = FileSets::default();
-    let key_maps = KeyMaps::new(workload, &plan.targets);
     let mut holes = Holes::default();
     let tolerance = Tolerance::new(options);
     for (index, planned) in plan.stages.iter().enumerate() {
@@ -323,7 +334,7 @@ fn run_stages(
             targets,
             store,
             file_sets: &file_sets,
-            key_maps: &key_maps,
+            key_maps: &ready.key_maps,
             options,
             tolerance: &tolerance,
             stop,
@@ -348,7 +359,7 @@ fn run_stages(
         let ends_run = output.ends_run;
         let failed = take_output(stage, index, output, outcome, sink);
         forget_failed((stage, failed), (&tolerance, failed_before), outcome, sink);
-        tell_checks(&key_maps, sink);
+        tell_checks(&ready.key_maps, sink);
         if failed || ends_run {
             return Ok(());
         }

@@ -20,7 +20,7 @@ fn complaints(change: impl Fn(&mut [Job])) -> String {
     job.features.validate = Some(Box::new(Validate {
         name: "sd1".to_owned(),
         pre_read: true,
-        read_after_write: false,
+        ..Validate::default()
     }));
     let other = stage.jobs[0].clone();
     stage.jobs.push(other);

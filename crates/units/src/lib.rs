@@ -15,6 +15,7 @@
 mod bytes;
 mod counted;
 mod decimal;
+mod divisor;
 mod nanos;
 mod percent;
 mod rates;
@@ -22,6 +23,7 @@ mod rates;
 pub use bytes::Bytes;
 pub use counted::{counted, counted_ios};
 pub use decimal::{ParseUnitError, group_digits};
+pub use divisor::common_divisor;
 pub use nanos::Nanos;
 pub use percent::Percent;
 pub use rates::{BytesPerSec, Iops, per_second};

@@ -5,8 +5,10 @@
 //!
 //! Invariants: a byte changes in the hands of whoever reserved it alone; a block is never reserved twice.
 
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Blocks of which memory is taken together.
 const PIECE: u64 = 1 << 16;
@@ -25,6 +27,10 @@ pub struct KeyMap {
     pieces: Box<[OnceLock<Box<[AtomicU8]>>]>,
     checked: AtomicU64,
     bad: AtomicU64,
+    /// Blocks whose last write is not known to have ended: they hold their key's data or the next one's.
+    pending: Mutex<BTreeSet<u64>>,
+    /// How many those are.
+    pending_count: AtomicU64,
 }
 
 /// Whether blocks may be used now.
@@ -49,7 +55,7 @@ pub struct BlockRange {
 
 impl BlockRange {
     /// Their numbers.
-    pub fn numbers(self) -> std::ops::Range<u64> {
+    pub fn numbers(self) -> Range<u64> {
         self.first..self.first + u64::from(self.count)
     }
 }
@@ -70,12 +76,19 @@ impl KeyMap {
             pieces: pieces.collect(),
             checked: AtomicU64::new(0),
             bad: AtomicU64::new(0),
+            pending: Mutex::default(),
+            pending_count: AtomicU64::new(0),
         }
     }
 
     /// Bytes of a block.
     pub fn key_block(&self) -> u32 {
         self.key_block
+    }
+
+    /// Blocks of the storage.
+    pub fn blocks(&self) -> u64 {
+        self.blocks
     }
 
     /// Bytes of memory that it takes at most.
@@ -135,6 +148,67 @@ impl KeyMap {
         range.numbers().any(|number| self.key(number) != 0)
     }
 
+    /// Whether one of the blocks has a write that is not known to have ended.
+    pub fn has_pending(&self, range: BlockRange) -> bool {
+        self.pending_count.load(Ordering::Relaxed) > 0
+            && self.pending_set().range(range.numbers()).next().is_some()
+    }
+
+    /// Whether a block has a write that is not known to have ended.
+    pub fn is_pending(&self, number: u64) -> bool {
+        self.pending_count.load(Ordering::Relaxed) > 0 && self.pending_set().contains(&number)
+    }
+
+    /// All blocks with a write that is not known to have ended.
+    pub fn pending(&self) -> Vec<u64> {
+        self.pending_set().iter().copied().collect()
+    }
+
+    /// A block's write has begun, as a journal tells it.
+    pub(crate) fn set_pending(&self, number: u64) {
+        let mut pending = self.pending_set();
+        pending.insert(number);
+        self.pending_count
+            .store(pending.len() as u64, Ordering::Relaxed);
+    }
+
+    /// What a block holds is known now: the data of `key`, or nothing of which anything can be said (0). Whether it is reserved
+    /// stays as it is.
+    pub fn settle(&self, number: u64, key: u8) {
+        let key = key & !RESERVED;
+        let byte = self.byte(number);
+        let was = byte.load(Ordering::Relaxed);
+        byte.store(was & RESERVED | key, Ordering::Relaxed);
+        if key == BAD && was & !RESERVED != BAD {
+            self.bad.fetch_add(1, Ordering::Relaxed);
+        }
+        if self.pending_count.load(Ordering::Relaxed) > 0 {
+            let mut pending = self.pending_set();
+            pending.remove(&number);
+            self.pending_count
+                .store(pending.len() as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Blocks of which something is known.
+    pub(crate) fn known(&self) -> u64 {
+        let bytes = self.pieces.iter().filter_map(OnceLock::get).flatten();
+        let known = bytes.filter(|byte| byte.load(Ordering::Relaxed) & !RESERVED != 0);
+        known.count() as u64
+    }
+
+    /// The pieces of the storage in which anything may be known.
+    pub(crate) fn known_pieces(&self) -> impl Iterator<Item = Range<u64>> {
+        let made = (0_u64..)
+            .zip(&self.pieces)
+            .filter(|(_, piece)| piece.get().is_some());
+        made.map(|(index, _)| index * PIECE..((index + 1) * PIECE).min(self.blocks))
+    }
+
+    fn pending_set(&self) -> std::sync::MutexGuard<'_, BTreeSet<u64>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Reserved blocks were written, each with the key after its last. They stay reserved.
     pub fn written(&self, range: BlockRange) {
         for number in range.numbers() {
@@ -145,10 +219,7 @@ impl KeyMap {
 
     /// A reserved block is wrong. It stays reserved, and is not used again once it is released.
     pub fn mark_bad(&self, number: u64) {
-        if self.key(number) != BAD {
-            self.bad.fetch_add(1, Ordering::Relaxed);
-            self.byte(number).store(RESERVED | BAD, Ordering::Relaxed);
-        }
+        self.settle(number, BAD);
     }
 
     /// Counts blocks that were compared.

@@ -11,7 +11,7 @@
 //! window, each with one more walk through the stream.
 //!
 //! Vdbench's way is another: [`Stamp`] marks each sector, and [`KeyMap`] keeps how often each block was written, over all
-//! stages of a run.
+//! stages of a run. A journal ([`recover`], [`JournalWriter`]) keeps that beyond the run's end.
 //!
 //! Invariants: no clock, no I/O; a header is valid for one offset of a target alone; what [`Blocks::check`] accepts was
 //! written by [`Blocks::fill`] with equal settings, as far as the checksum can tell, or by fio, in a job that writes nothing.
@@ -24,6 +24,7 @@ mod directions;
 mod fio_header;
 mod header;
 mod intervals;
+mod journal;
 mod key_map;
 mod last_writers;
 mod mismatch;
@@ -39,10 +40,11 @@ pub use directions::directions_follow_time;
 pub use fio_header::FioHeader;
 pub use header::{Header, HeaderProblem};
 pub use intervals::{Intervals, LayoutProblem};
+pub use journal::{Change, JournalHead, JournalProblem, JournalWriter, Recovered, recover};
 pub use key_map::{BlockRange, KeyMap, Reservation, next_key};
 pub use last_writers::LastWriters;
 pub use mismatch::{Fault, Mismatch};
 pub use program::{Completed, Drawn, Program, Step, Task};
 pub use replay::{Replay, TraceIo, TraceWalks, WalkProblem};
-pub use stamp::{BadBlock, SECTOR, SectorFaults, Stamp};
+pub use stamp::{BadBlock, Pending, SECTOR, SectorFaults, Stamp};
 pub use state::{SavedState, StateError};

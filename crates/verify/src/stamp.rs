@@ -19,6 +19,8 @@
 
 use std::fmt;
 
+use crate::next_key;
+
 /// Bytes with one stamp.
 pub const SECTOR: u32 = 512;
 /// Bytes of a stamp before its pattern.
@@ -31,6 +33,19 @@ pub struct Stamp {
     /// A hash of all of the name.
     whole_name: u64,
     key_block: u32,
+}
+
+/// What a key block holds whose last write is not known to have ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pending {
+    /// What was there before.
+    Before,
+    /// What was being written.
+    Written,
+    /// Sectors of each, or what was there before anything was known.
+    Unknown,
+    /// Something else.
+    Wrong(BadBlock),
 }
 
 /// What is wrong with a key block.
@@ -166,6 +181,35 @@ impl Stamp {
             bad.sectors.0 = all;
         }
         found
+    }
+
+    /// The name in its sectors, and the hash of all of it.
+    pub(crate) fn name(&self) -> ([u8; 8], u64) {
+        (self.name, self.whole_name)
+    }
+
+    /// What a key block that begins at `offset` holds, of which a write with the key after `key` is not known to have ended.
+    /// Where `key` is 0 nothing is known of what was there before, and only the write itself can be recognised.
+    pub fn check_pending(&self, offset: u64, key: u8, block: &[u8]) -> Pending {
+        let new = next_key(key);
+        let Some(bad) = self.check(offset, new, block) else {
+            return Pending::Written;
+        };
+        if key == 0 {
+            return Pending::Unknown;
+        }
+        if self.check(offset, key, block).is_none() {
+            return Pending::Before;
+        }
+        let mut at = offset;
+        for sector in block.chunks(SECTOR as usize) {
+            let fits = |key| self.faults(at, key, sector).is_right();
+            if !fits(new) && !fits(key) {
+                return Pending::Wrong(bad);
+            }
+            at = at.wrapping_add(u64::from(SECTOR));
+        }
+        Pending::Unknown
     }
 
     /// The head of a sector, without its time.

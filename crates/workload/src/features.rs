@@ -42,7 +42,7 @@ pub use process::{
 };
 pub use processor_work::{ProcessorWork, WorkKind};
 pub use replay::{Replay, ReplayPace, TracePart};
-pub use validate::Validate;
+pub use validate::{Journal, Validate};
 pub use verify::{
     Backlog, Checksum, HEADER_BYTES, HeaderCheck, OnMismatch, TrimmedData, Verify, VerifyPhase,
     VerifyRepeats, VerifyTrims, VerifyTrust,

@@ -1,6 +1,6 @@
 //! One job: a number of equal workers doing one kind of I/O.
 
-use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
+use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent, common_divisor};
 
 use crate::{Access, BlockSizes, Direction, Features, FileChoice, FileOperation, Mix, Target};
 
@@ -152,10 +152,30 @@ impl Job {
         let validate = self.features.validate.as_ref();
         let checks = checks
             || validate.is_some_and(|validate| {
-                let reads = validate.pre_read || validate.read_after_write;
+                let journal = validate.journal.as_ref();
+                let reads = validate.pre_read
+                    || validate.read_after_write
+                    || journal.is_some_and(|journal| journal.recovers);
                 way == Direction::Read && reads && self.mix.changes_data()
             });
         checks || self.mix.share(way).basis_points() > 0
+    }
+
+    /// The largest size that divides all its transfers, the distances between them and what they are aligned to; none where there
+    /// are none.
+    pub fn unit(&self) -> Bytes {
+        let used = Direction::ALL.into_iter();
+        let used = used.filter(|way| self.mix.share(*way).basis_points() > 0);
+        let sizes = used.flat_map(|way| self.block.of(way));
+        let sizes = sizes
+            .filter(|entry| entry.weight > 0)
+            .map(|entry| entry.size.get());
+        let gap = match self.access {
+            Access::Sequential { gap, .. } => gap.get(),
+            _ => 0,
+        };
+        let alignment = self.block.alignment.map_or(0, Bytes::get);
+        Bytes::new(sizes.chain([gap, alignment]).fold(0, common_divisor))
     }
 }
 

@@ -262,11 +262,6 @@ impl Builder<'_> {
         self.values.error(parameter.at, message, hint);
     }
 
-    /// Refuses a journal of an SD or an FSD.
-    pub(super) fn refuse_journal(&mut self, parameter: &Parameter) {
-        self.refuse(parameter, general::NO_JOURNAL, general::WITHOUT_JOURNAL);
-    }
-
     /// Says of a keyword that it changes nothing here.
     pub(super) fn no_effect(&mut self, parameter: &Parameter, why: &str) {
         let message = format!("`{}=` changes nothing here: {why}", parameter.key);

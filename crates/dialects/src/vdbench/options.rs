@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_diagnostics::{Diagnostic, Diagnostics, nearest};
 
 use super::sections::Repeat;
-use super::validation::Validation;
+use super::validation::{Journaling, Validation};
 
 /// A command line that was read.
 #[expect(
@@ -190,10 +190,7 @@ impl LineReader<'_> {
             return self.validation(word, letters);
         }
         if word.starts_with("-j") {
-            let message =
-                format!("`{word}` asks for a journal of data validation, which is not kept");
-            let hint = "`-v` checks what a run has written in the runs behind it, as long as all are started together";
-            return self.error(&message, hint);
+            return self.journal(word);
         }
         if let Some(letters) = word.strip_prefix("-c") {
             self.options.format = Some(letters.to_owned());
@@ -235,6 +232,27 @@ impl LineReader<'_> {
         }
     }
 
+    /// `-j`, with letters in any order: `-jr`, `-jro`, `-jn`.
+    fn journal(&mut self, word: &str) {
+        let journal = Journaling::of_letters(word.strip_prefix("-j").unwrap_or_default());
+        let Some(journal) = journal else {
+            let message = if word.contains('m') {
+                format!("`{word}` asks for the map alone, which is not done here")
+            } else {
+                format!("`{word}` is nothing that a journal can do")
+            };
+            let hint = "write `-j`, `-jr` (go on with the journal), `-jro` (read what it tells of, and no more), `-jn` (wait for \
+                        nothing), `-jrs` (read nothing before the runs), `-jri` (ignore writes that may not have ended)";
+            return self.error(&message, hint);
+        };
+        let asked = Validation {
+            journal: Some(journal),
+            ..Validation::YES
+        };
+        let before = self.options.validation.unwrap_or(asked);
+        self.options.validation = Some(before.with(asked));
+    }
+
     fn unknown(&mut self, word: &str) {
         let known = [
             "-f",
@@ -253,6 +271,7 @@ impl LineReader<'_> {
             "-k",
             "-c",
             "-v",
+            "-j",
             "--here=all",
             "--run-commands",
         ];

@@ -78,8 +78,8 @@ pub struct HostShare {
 
 impl VdbenchInput {
     /// Fits the workload to this machine, whose files `files` sees: jobs of its hosts run here, those of others are left
-    /// out where `--here=` says so; ranges end where files and devices end; and files that are shorter than their `size=`
-    /// are written by a run before all others. `seed` counts from now on. Gives what a reader of the results should know.
+    /// out where `--here=` says so; ranges end where files and devices end; files that are shorter than their `size=`
+    /// are written by a run before all others; and what journals tell of is read by one before that. `seed` counts from now on. Gives what a reader of the results should know.
     ///
     /// Paths are those of the workload: they may have been mapped since it was read.
     ///
@@ -100,6 +100,7 @@ impl VdbenchInput {
                 FileStatus::Directory | FileStatus::Special(_) => None,
             });
         }
+        self.add_recovery();
         Ok(notes)
     }
 
@@ -338,7 +339,7 @@ impl VdbenchInput {
     }
 
     /// Makes room for a run before all others.
-    fn shift_runs(&mut self) {
+    pub(super) fn shift_runs(&mut self) {
         for run in &mut self.runs {
             run.stage += 1;
             if let RunRate::Of { run: measured, .. } = &mut run.rate {

@@ -9,6 +9,8 @@ use super::sections::{LoopKey, LoopValue, MaxData, Seek, Xfersize, show_size};
 pub enum RunKind {
     /// The automatic `SD_format`: files are written in full before the first run.
     SdFormat,
+    /// The automatic `journal_recovery`: all that a journal tells of is read and compared before the first run.
+    Recovery,
     /// Workloads (WD) on storage (SD).
     Storage,
     /// Workloads (FWD) on trees of files (FSD).
@@ -105,7 +107,7 @@ fn size_label(size: u64) -> String {
 pub struct RunJob {
     /// Index of the SD (of the FSD in a run on file systems).
     pub sd: usize,
-    /// Index of the WD (of the FWD in a run on file systems); `None` in `SD_format` and in runs without a WD.
+    /// Index of the WD (of the FWD in a run on file systems); `None` in `SD_format`, `journal_recovery` and in runs without a WD.
     pub wd: Option<usize>,
     /// Index of the host.
     pub host: usize,
@@ -137,9 +139,9 @@ pub struct RunFacts {
 /// One run, in the order in which they are done. It is the stage `stage` of the workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// As `RD=` shows it: the RD's name, with `_(50%)` on points of a curve; `SD_format`.
+    /// As `RD=` shows it: the RD's name, with `_(50%)` on points of a curve; `SD_format`, `journal_recovery`.
     pub name: String,
-    /// Index of the RD; `None` for `SD_format`.
+    /// Index of the RD; `None` for `SD_format` and `journal_recovery`.
     pub rd: Option<usize>,
     /// What it is.
     pub kind: RunKind,

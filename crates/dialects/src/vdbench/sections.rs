@@ -85,6 +85,8 @@ pub struct Sd {
     pub offset: u64,
     /// `align=`: random addresses are multiples of it; 0: of the transfer size.
     pub align: u64,
+    /// `journal=`: the folder of its journal; none: the current one.
+    pub journal: Option<String>,
     /// Where it stands.
     pub at: At,
 }

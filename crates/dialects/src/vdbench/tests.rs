@@ -2,6 +2,7 @@
 
 mod accepted;
 mod agreement;
+mod journal;
 mod mapping;
 mod not_done;
 mod patterns;

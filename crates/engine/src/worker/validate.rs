@@ -5,6 +5,9 @@
 //! followed by one where it asks for that; a read is compared with what is known. These I/Os of our own follow at once, and are
 //! counted as reads, as in Vdbench.
 //!
+//! Where a journal is kept, a write is told there before it is submitted and when it has ended, and a block of which a journal
+//! does not say whether its last write has ended is read before it is written.
+//!
 //! Invariants: the blocks of an I/O are reserved from before its first step until after its last; a key changes after the write
 //! has succeeded, and a block whose write failed is never used again, since it may hold either.
 
@@ -12,7 +15,7 @@ use std::collections::VecDeque;
 
 use fathom_rawio::wall_clock;
 use fathom_units::{Nanos, group_digits};
-use fathom_verify::{BadBlock, BlockRange, Reservation, next_key};
+use fathom_verify::{BadBlock, BlockRange, Pending, Reservation, next_key};
 use fathom_workload::generator::{Io, WorkerStream};
 use fathom_workload::{Access, Direction, Job, Validate};
 
@@ -23,6 +26,8 @@ use crate::validation::Checked;
 
 /// I/Os drawn in place of one whose blocks are busy or bad, before the worker looks at its clock and its orders again.
 const DRAWS_AT_A_TIME: u32 = 32;
+/// I/Os drawn and left out, since nothing is known of their blocks, before that.
+const LEFT_OUT_AT_A_TIME: u32 = 4096;
 /// How soon a block that another worker is at is asked for again.
 const ASK_AGAIN: Nanos = Nanos::from_micros(50);
 /// Key blocks that are told of one I/O.
@@ -113,8 +118,8 @@ impl<'a> Validation<'a> {
         }
     }
 
-    /// Begins an I/O whose blocks are free.
-    fn begin(&mut self, io: Io) -> Result<Sourced, Reservation> {
+    /// Begins an I/O whose blocks are free; `None`: it is left out.
+    fn begin(&mut self, io: Io) -> Result<Option<Sourced>, Reservation> {
         let Some(Checked { map, .. }) = self.targets.get(io.target as usize) else {
             return Err(Reservation::Outside);
         };
@@ -125,10 +130,21 @@ impl<'a> Validation<'a> {
             Reservation::Granted => {}
             refused => return Err(refused),
         }
+        let is_known = map.knows_any(blocks);
+        let is_pending = map.has_pending(blocks);
         let step = match io.direction {
+            Direction::Read if self.validate.known_only && !is_known && !is_pending => {
+                map.release(blocks);
+                return Ok(None);
+            }
             Direction::Read => Step::Read,
-            _ if self.validate.pre_read && map.knows_any(blocks) => Step::PreRead,
-            _ => Step::Write,
+            // What they hold is to be known before they hold something else.
+            _ if is_pending || self.validate.pre_read && is_known => Step::PreRead,
+            _ if self.tell_begin(io.target, blocks) => Step::Write,
+            _ => {
+                self.targets[io.target as usize].map.release(blocks);
+                return Ok(None);
+            }
         };
         let tag = self.free_tags.pop().unwrap_or_else(|| {
             self.tasks.push(None);
@@ -140,10 +156,27 @@ impl<'a> Validation<'a> {
             step,
             writes: false,
         });
-        Ok(Sourced {
+        Ok(Some(Sourced {
             tag: tag as u64,
             ..Sourced::of(directed(io, step))
-        })
+        }))
+    }
+
+    /// Has the journal know of a write before it is submitted; `false`: it must not be, and nothing more is drawn.
+    fn tell_begin(&mut self, target: u32, blocks: BlockRange) -> bool {
+        let Checked { map, journal, .. } = &self.targets[target as usize];
+        let told = (journal.as_ref()).map_or(Ok(()), |journal| journal.begins(map, blocks));
+        self.keep_problem(told)
+    }
+
+    /// Ends the job where its journal cannot be written.
+    fn keep_problem(&mut self, told: Result<(), EngineError>) -> bool {
+        let Err(problem) = told else {
+            return true;
+        };
+        self.over = true;
+        self.problem.get_or_insert(problem);
+        false
     }
 
     /// Nothing more is drawn: what has begun comes to its end.
@@ -177,7 +210,11 @@ impl<'a> Validation<'a> {
         let Task {
             io, blocks, step, ..
         } = task;
-        let Checked { map, stamp } = &self.targets[io.target as usize];
+        let Checked {
+            map,
+            stamp,
+            journal,
+        } = &self.targets[io.target as usize];
         let Some(read) = buffer.get_mut(..io.length as usize) else {
             return true;
         };
@@ -188,18 +225,39 @@ impl<'a> Validation<'a> {
         let size = map.key_block();
         let mut compared = 0;
         let mut found: Vec<BadBlock> = Vec::new();
+        let mut told = Ok(());
         for (number, block) in blocks.numbers().zip(read.chunks(size as usize)) {
-            let key = map.key(number);
+            let (key, place) = (map.key(number), number * u64::from(size));
+            if map.is_pending(number) {
+                let holds = stamp.check_pending(place, key, block);
+                compared += 1;
+                let settled = match holds {
+                    Pending::Before => key,
+                    Pending::Written => next_key(key),
+                    Pending::Unknown => 0,
+                    Pending::Wrong(bad) => {
+                        map.mark_bad(number);
+                        found.push(bad);
+                        continue;
+                    }
+                };
+                map.settle(number, settled);
+                if let Some(journal) = journal {
+                    told = told.and(journal.found(number, settled));
+                }
+                continue;
+            }
             if key == 0 {
                 continue;
             }
             compared += 1;
-            if let Some(bad) = stamp.check(number * u64::from(size), key, block) {
+            if let Some(bad) = stamp.check(place, key, block) {
                 map.mark_bad(number);
                 found.push(bad);
             }
         }
         map.count_checked(compared - found.len() as u64);
+        self.keep_problem(told);
         if !found.is_empty() {
             self.tell(*io, *step, &found);
         }
@@ -248,10 +306,13 @@ impl<'a> Validation<'a> {
     /// What follows a step that has ended; `None`: the I/O is over.
     fn after(&mut self, task: &Task, result: Result<u32, i32>, buffer: &mut [u8]) -> Option<Step> {
         let whole = result == Ok(task.io.length);
-        let map = &self.targets[task.io.target as usize].map;
+        let Checked { map, journal, .. } = &self.targets[task.io.target as usize];
+        let journal = journal.as_ref();
         match (task.step, result) {
             (Step::Write, _) if whole => {
                 map.written(task.blocks);
+                let told = journal.map_or(Ok(()), |journal| journal.ended(task.blocks));
+                self.keep_problem(told);
                 self.validate.read_after_write.then_some(Step::ReadBack)
             }
             (Step::Write, _) => {
@@ -259,11 +320,13 @@ impl<'a> Validation<'a> {
                 task.blocks
                     .numbers()
                     .for_each(|number| map.mark_bad(number));
+                let told = journal.map_or(Ok(()), |journal| journal.failed(task.blocks));
+                self.keep_problem(told);
                 None
             }
             (step, Ok(moved)) => {
-                let right = self.compare(task, moved, buffer);
-                (step == Step::PreRead && right && whole).then_some(Step::Write)
+                let goes_on = self.compare(task, moved, buffer) && step == Step::PreRead && whole;
+                (goes_on && self.tell_begin(task.io.target, task.blocks)).then_some(Step::Write)
             }
             (_, Err(_)) => None,
         }
@@ -285,7 +348,8 @@ impl IoSource for Validation<'_> {
             self.wall_ahead = wall_clock().saturating_sub(now.get());
         }
         self.now = now;
-        for _ in 0..DRAWS_AT_A_TIME {
+        let (mut draws, mut left_out) = (0, 0);
+        while draws < DRAWS_AT_A_TIME && left_out < LEFT_OUT_AT_A_TIME {
             if self.over {
                 return self.rest();
             }
@@ -294,14 +358,18 @@ impl IoSource for Validation<'_> {
                 continue;
             };
             match self.begin(io) {
-                Ok(sourced) => return Next::Io(sourced),
+                Ok(Some(sourced)) => return Next::Io(sourced),
+                Ok(None) => left_out += 1,
                 Err(Reservation::Outside) => return self.give_up(&io),
                 Err(Reservation::Busy) if !self.redraws => {
                     self.kept = Some(io);
                     break;
                 }
-                Err(_) => {}
+                Err(_) => draws += 1,
             }
+        }
+        if left_out == LEFT_OUT_AT_A_TIME {
+            return Next::NotBefore(now);
         }
         // Of those of another worker nothing is heard.
         if in_flight > 0 && self.kept.is_none() {
@@ -331,7 +399,7 @@ impl IoSource for Validation<'_> {
             return;
         };
         task.writes = true;
-        let Checked { map, stamp } = &self.targets[task.io.target as usize];
+        let Checked { map, stamp, .. } = &self.targets[task.io.target as usize];
         let size = map.key_block();
         let blocks = buffer.chunks_mut(size as usize);
         for (number, block) in task.blocks.numbers().zip(blocks) {
@@ -371,11 +439,13 @@ impl IoSource for Validation<'_> {
     fn leave(&mut self) -> Leftover {
         // Writes that did not begin any more have changed nothing; what is still out may have.
         for task in self.tasks.iter().flatten() {
-            let map = &self.targets[task.io.target as usize].map;
+            let Checked { map, journal, .. } = &self.targets[task.io.target as usize];
             if task.writes {
                 task.blocks
                     .numbers()
                     .for_each(|number| map.mark_bad(number));
+            } else if let Some(journal) = journal.as_ref().filter(|_| task.step == Step::Write) {
+                journal.withdrawn(task.blocks);
             }
             map.release(task.blocks);
         }

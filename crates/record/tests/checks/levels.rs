@@ -335,7 +335,7 @@ fn work_that_changes_by_itself_is_not_judged() {
         job.features.validate = Some(Box::new(Validate {
             name: "a".to_owned(),
             pre_read: true,
-            read_after_write: false,
+            ..Validate::default()
         }));
     });
     job("reads works on files", |job| {

@@ -1,7 +1,7 @@
 //! What contradicts itself in a job whose blocks are checked over all stages.
 
 use super::Found;
-use crate::{Backend, Features, Job};
+use crate::{Backend, Features, Job, Validate};
 use fathom_units::Percent;
 
 /// A job's I/O is what its checks are in between, and what it writes is what they have it write.
@@ -24,9 +24,25 @@ pub(super) fn check(job: &Job, found: &mut Found) {
         let message = "the null backend stores nothing that could be checked";
         found.add(key, message, "choose another backend");
     }
+    check_journal(validate, found);
     if validate.name.chars().any(char::is_control) {
         let message = "the name in its stamps has control characters";
         found.add(key, message, "use letters and digits");
+    }
+}
+
+/// Where what is known would be kept.
+fn check_journal(validate: &Validate, found: &mut Found) {
+    let Some(journal) = &validate.journal else {
+        return;
+    };
+    if journal.path.is_empty() || journal.path.contains('\0') {
+        let message = "its journal has no path";
+        found.add(
+            "validate",
+            message,
+            "give one, as in `journal = { path = \"sd1.jnl\" }`",
+        );
     }
 }
 

@@ -226,7 +226,11 @@ impl Builder<'_> {
             }
             "shared" => fsd.shared = self.values.truth(parameter).unwrap_or_default(),
             "openflags" => fsd.openflags = self.values.openflags(parameter),
-            "journal" => self.refuse_journal(parameter),
+            "journal" => self.refuse(
+                parameter,
+                "data validation is not done on file systems (`fsd=`, `fwd=`), and journals are for it",
+                "check files as SDs (`sd=…,lun=FILE`), or remove it",
+            ),
             _ => self.refuse(parameter, "not done here", "remove it"),
         }
     }

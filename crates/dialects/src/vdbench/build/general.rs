@@ -7,7 +7,7 @@ use crate::vdbench::lexer::Parameter;
 use crate::vdbench::options::parse_repeat;
 use crate::vdbench::outline::Kind;
 use crate::vdbench::sections::FormatSds;
-use crate::vdbench::validation::Validation;
+use crate::vdbench::validation::{Journaling, Validation};
 use crate::vdbench::values::{Unit, shown};
 
 pub(super) const KEYWORDS: &[&str] = &[
@@ -83,14 +83,8 @@ const NO_EFFECT: &[(&str, &str)] = &[
     ("dedupseed", "the workload's seed is used"),
 ];
 
-/// Why there is no journal, whatever asks for one, and what to do.
-pub(super) const NO_JOURNAL: &str = "journals of data validation are not kept";
-pub(super) const WITHOUT_JOURNAL: &str =
-    "remove it; `validate=yes` checks what a run has written in the runs behind it";
-
 /// Keywords that would change what is measured.
 const REFUSED: &[(&str, &str, &str)] = &[
-    ("journal", NO_JOURNAL, WITHOUT_JOURNAL),
     (
         "pattern_buffer",
         "patterns of buffers are not read",
@@ -175,6 +169,7 @@ impl Builder<'_> {
             }
             "data_errors" => self.data_errors(parameter),
             "validate" => self.validation(parameter),
+            "journal" => self.journal(parameter),
             "histogram" => self.histogram(parameter),
             "report" => self.report(parameter),
             "report_run_totals" => {
@@ -281,7 +276,52 @@ impl Builder<'_> {
                 self.values.error(word.at, message, hint);
             }
         }
-        self.built.general.validation = Some(asked);
+        self.ask_validation(asked);
+    }
+
+    /// `journal=`, which implies `validate=yes`: its words may be as short as one likes, but for two of them.
+    fn journal(&mut self, parameter: &Parameter) {
+        let mut journal = Journaling::YES;
+        for word in &parameter.values {
+            let is = |name: &str| !word.text.is_empty() && name.starts_with(&word.text);
+            if is("recover") {
+                journal.recovers = true;
+            } else if is("noflush") {
+                journal.flushes = false;
+            } else if word.text == "only" {
+                (journal.recovers, journal.only) = (true, true);
+            } else if is("skip_read_all") {
+                journal.reads_all = false;
+            } else if is("ignore_pending") {
+                journal.ignores_pending = true;
+            } else if word.text.starts_with("max=") {
+                let message = "`max=` of `journal=` changes nothing here: a journal that has grown by 64 MiB is made anew, without \
+                               the changes it had";
+                self.values
+                    .warning(word.at, message, "leave it or remove it");
+            } else if word.text == "maponly" {
+                let message = "`journal=maponly` is not done here";
+                let hint = "write `noflush`: changes are written, and nothing waits for them";
+                self.values.error(word.at, message, hint);
+            } else if !is("yes") {
+                let message = format!("`journal={}` is nothing that a journal can do", word.text);
+                let hint =
+                    "write yes, recover, only, noflush, skip_read_all, ignore_pending, or no";
+                self.values.error(word.at, message, hint);
+            }
+        }
+        self.ask_validation(Validation {
+            at: Some(parameter.at),
+            journal: Some(journal),
+            ..Validation::YES
+        });
+    }
+
+    /// `validate=` and `journal=` may both be given.
+    fn ask_validation(&mut self, asked: Validation) {
+        let general = &mut self.built.general;
+        let before = general.validation.take();
+        general.validation = Some(before.map_or(asked, |before| before.with(asked)));
     }
 
     /// `report=`: its words may be as short as one likes, and the first that begins so is meant.

@@ -68,6 +68,7 @@ pub(super) fn no_sd() -> Sd {
         hitarea: 1 << 20,
         offset: 0,
         align: 0,
+        journal: None,
         at: At::default(),
     }
 }
@@ -229,7 +230,7 @@ impl Builder<'_> {
                 "traces of Swat are not read",
                 "use `fathom fio` with `--read_iolog=`",
             ),
-            "journal" => self.refuse_journal(parameter),
+            "journal" => sd.journal = self.values.text(parameter),
             "deduphotsets" | "dedupflipflop" => {
                 self.refuse(parameter, "not done here", "remove it");
             }

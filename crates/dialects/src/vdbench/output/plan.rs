@@ -64,7 +64,7 @@ impl Used {
 fn offset(kind: RunKind, first: usize) -> usize {
     match kind {
         RunKind::FileSystem => first,
-        RunKind::SdFormat | RunKind::Storage => 0,
+        RunKind::SdFormat | RunKind::Recovery | RunKind::Storage => 0,
     }
 }
 
@@ -259,7 +259,9 @@ fn skews(input: &VdbenchInput, run: &Run, used: &Used) -> Vec<(usize, f64)> {
                     let skew = input.fwds.get(*wd).and_then(|fwd| fwd.skew);
                     skew.map(|skew| skew * operations_at_once(run, *wd))
                 }
-                RunKind::SdFormat | RunKind::Storage => input.wds.get(*wd).and_then(|wd| wd.skew),
+                RunKind::SdFormat | RunKind::Recovery | RunKind::Storage => {
+                    input.wds.get(*wd).and_then(|wd| wd.skew)
+                }
             };
             (*wd, skew)
         })

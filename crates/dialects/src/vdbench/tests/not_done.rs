@@ -8,7 +8,6 @@ use super::{SD_WD, memory, read_with};
 fn what_is_not_done_is_refused_by_name() {
     let rd = "rd=rd1,wd=wd1,iorate=max";
     for (first, named, remedy) in [
-        ("journal=yes", "`journal=`", "validate=yes"),
         ("validate=foo", "`validate=foo`", "read_after_write"),
         (
             "validate=ignore_zero_reads",
@@ -51,7 +50,7 @@ fn what_is_not_done_is_refused_by_name() {
     ] {
         names(&format!("* one\n{wrong}\n{SD_WD}{rd}"), name, 2, remedy);
     }
-    for (word, part) in [("-jr", "journal"), ("-vx", "no way of data validation")] {
+    for (word, part) in [("-vx", "no way of data validation")] {
         let complaints = read_with(&format!("{SD_WD}{rd}"), word)
             .unwrap_err()
             .to_string();
@@ -218,24 +217,6 @@ fn what_is_not_done_with_a_storage_or_workload_is_refused_by_name() {
         1,
         "size=",
     );
-}
-
-/// A journal, of an SD or an FSD, with the reason why there is none.
-#[test]
-fn a_journal_is_refused_with_its_reason() {
-    let storage = "\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max";
-    let files = "\nfwd=w,fsd=f,operation=read\nrd=r,fwd=w,fwdrate=max,elapsed=9";
-    for (first, rest) in [
-        ("sd=sd1,lun=/x,size=1g,journal=/x", storage),
-        ("sd=sd1,lun=/x,size=1g,journal=recover", storage),
-        (
-            "fsd=f,anchor=/a,depth=1,width=1,files=9,size=4k,journal=/x",
-            files,
-        ),
-    ] {
-        let why = "`journal=`: journals of data validation are not kept";
-        names(&format!("{first}{rest}"), why, 1, "validate=yes");
-    }
 }
 
 /// The same of runs on files.

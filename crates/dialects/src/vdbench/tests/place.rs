@@ -6,7 +6,7 @@ use super::{Memory, memory, published, read, read_with};
 use crate::vdbench::{RunKind, RunRate};
 
 /// A machine called `here` with address 192.0.2.7.
-fn machine(sizes: &[(&str, u64)]) -> Memory {
+pub(super) fn machine(sizes: &[(&str, u64)]) -> Memory {
     let routes = "  +-- 192.0.2.0/24\n     |-- 192.0.2.7\n        /32 host LOCAL\n     |-- 192.0.2.255\n        /32 link BROADCAST\n";
     Memory {
         sizes: sizes
