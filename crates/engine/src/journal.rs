@@ -89,14 +89,14 @@ impl Journal {
         Ok(())
     }
 
-    /// Their write has succeeded.
+    /// Their write has succeeded. Of one that failed nothing is told: it may have changed them, or a part of them.
     pub(crate) fn ended(&self, blocks: BlockRange) -> Result<(), EngineError> {
-        self.over(blocks, Change::Ended(blocks))
-    }
-
-    /// Their write failed.
-    pub(crate) fn failed(&self, blocks: BlockRange) -> Result<(), EngineError> {
-        self.over(blocks, Change::Failed(blocks))
+        let mut state = self.state();
+        for number in blocks.numbers() {
+            state.open.remove(&number);
+        }
+        let told = state.append(Change::Ended(blocks));
+        told.map_err(|error| failed(&self.path, error))
     }
 
     /// Their write was never submitted: they hold what they held.
@@ -120,15 +120,6 @@ impl Journal {
         let made = make(&self.path, self.head, map, open);
         *state = made.map_err(|error| failed(&self.path, error))?;
         Ok(())
-    }
-
-    fn over(&self, blocks: BlockRange, change: Change) -> Result<(), EngineError> {
-        let mut state = self.state();
-        for number in blocks.numbers() {
-            state.open.remove(&number);
-        }
-        let told = state.append(change);
-        told.map_err(|error| failed(&self.path, error))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -176,26 +167,31 @@ pub(crate) fn go_on(asked: &Asked, head: JournalHead, map: &KeyMap) -> Result<St
     let Recovered {
         known,
         pending,
+        bad,
         torn,
     } = recovered
         .map_err(|problem| EngineError::target(path, "reading it", io::Error::other(problem)))?;
-    let mut line = format!("journal `{path}`: {} known", counted_blocks(known));
+    let mut line = vec![format!("journal `{path}`: {} known", counted_blocks(known))];
     if pending > 0 {
-        line += &format!(
-            ", the last write of {} is not known to have ended",
-            counted_blocks(pending)
-        );
+        let blocks = counted_blocks(pending);
+        line.push(format!(
+            "the last write of {blocks} is not known to have ended"
+        ));
     }
     if pending > 0 && asked.ignores_pending {
-        line += " and is not looked at";
+        line.push("of which nothing is said".to_owned());
         for number in map.pending() {
             map.settle(number, 0);
         }
     }
-    if torn > 0 {
-        line += &format!(", {} at its end are no whole record", Bytes::new(torn));
+    if bad > 0 {
+        line.push(format!("{} were found wrong before", counted_blocks(bad)));
     }
-    Ok(line)
+    if torn > 0 {
+        let torn = Bytes::new(torn);
+        line.push(format!("{torn} at its end are no whole record"));
+    }
+    Ok(line.join(", "))
 }
 
 /// The head of the journal that is there; none where it cannot be gone on with.
@@ -334,16 +330,16 @@ mod tests {
         let again = KeyMap::new(LENGTH, BLOCK);
         let line = go_on(&ignoring, head(), &again).unwrap();
         assert!(
-            again.pending().is_empty() && line.ends_with("and is not looked at"),
+            again.pending().is_empty() && line.ends_with("of which nothing is said"),
             "{line}"
         );
-        // What ends well leaves nothing open but what is.
-        journal.failed(ranges[3]).unwrap();
+        // What has failed may hold either, whatever this run made of it.
+        map.mark_bad(3);
         journal.close(&map).unwrap();
         let again = KeyMap::new(LENGTH, BLOCK);
         go_on(&asked, head(), &again).unwrap();
-        assert_eq!(again.pending(), [10]);
-        assert_eq!(again.key(1), 1);
+        assert_eq!(again.pending(), [3, 10]);
+        assert_eq!([1, 3].map(|number| again.key(number)), [1, 0]);
     }
 
     #[test]

@@ -157,13 +157,8 @@ fn run_plan(
         outcome.interrupted = true;
         return Ok(outcome);
     }
-    let (key_maps, lines) = KeyMaps::open(workload, &plan.targets)?;
-    for line in lines {
-        sink.event(&Event::Note { text: &line });
-        outcome.notes.push(line);
-    }
     let ready = Ready {
-        key_maps,
+        key_maps: open_key_maps(workload, plan, sink, &mut outcome)?,
         made: growth::make(&plan.targets, &store, stop)?,
         parents,
         plan,
@@ -213,6 +208,21 @@ fn run_plan(
         tell_left(&ready, sink, &mut outcome);
     }
     Ok(outcome)
+}
+
+/// What is known of blocks that are checked, with what their journals tell.
+fn open_key_maps(
+    workload: &Workload,
+    plan: &Plan,
+    sink: &mut dyn EventSink,
+    outcome: &mut RunOutcome,
+) -> Result<KeyMaps, EngineError> {
+    let (key_maps, lines) = KeyMaps::open(workload, &plan.targets)?;
+    for line in lines {
+        sink.event(&Event::Note { text: &line });
+        outcome.notes.push(line);
+    }
+    Ok(key_maps)
 }
 
 /// Tells of the files that were written for a run which measured nothing.

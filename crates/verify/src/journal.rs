@@ -3,8 +3,8 @@
 //!
 //! A journal is a head, then records, one behind another. It begins with the keys of all blocks as they were when it was made, in
 //! pieces; behind them stands what changed since. A write is told before it is submitted and again when it has succeeded, so that
-//! of a block whose write was told once alone it is known that it may hold what was there before, what was written, or sectors of
-//! each.
+//! of a block whose write was told once alone (it was under way, or failed) it is known that it may hold what was there before,
+//! what was written, or sectors of each.
 //!
 //! | bytes of the head | contents (numbers lowest byte first) |
 //! |---|---|
@@ -18,8 +18,8 @@
 //!
 //! | bytes of a record | contents |
 //! |---|---|
-//! | 0x00 | 1: keys follow; 2: a write begins; 3: it has succeeded; 4: it failed; 5: what a block was found to hold; 6: what a journal begins with ends here |
-//! | 0x01 | the key found (5), else 0, and two bytes of zero |
+//! | 0x00 | 1: keys follow; 2: a write begins; 3: it has succeeded; 4: what a block was found to hold; 5: what a journal begins with ends here |
+//! | 0x01 | the key found (4), else 0, and two bytes of zero |
 //! | 0x04 | blocks, 4 bytes |
 //! | 0x08 | the first of them, 8 bytes |
 //! | 0x10 | number of the record in its file, from 0, 4 bytes |
@@ -41,9 +41,8 @@ const RECORD: usize = 24;
 const KEYS: u8 = 1;
 const BEGINS: u8 = 2;
 const ENDED: u8 = 3;
-const FAILED: u8 = 4;
-const FOUND: u8 = 5;
-const BASE: u8 = 6;
+const FOUND: u8 = 4;
+const BASE: u8 = 5;
 /// Keys that one record holds at most.
 const KEYS_MAX: usize = 1 << 16;
 
@@ -93,6 +92,8 @@ pub struct Recovered {
     pub known: u64,
     /// Blocks of those, or first written, whose last write was begun and is not known to have ended.
     pub pending: u64,
+    /// Blocks that were found wrong.
+    pub bad: u64,
     /// Bytes behind the last whole record.
     pub torn: u64,
 }
@@ -104,8 +105,6 @@ pub enum Change {
     Begins(BlockRange),
     /// Their write has succeeded.
     Ended(BlockRange),
-    /// Their write failed: they are not used again.
-    Failed(BlockRange),
     /// A block whose write was not known to have ended was found to hold this key's data; 0: sectors of both.
     Found(u64, u8),
 }
@@ -238,7 +237,6 @@ impl JournalWriter {
         match change {
             Change::Begins(range) => self.record(BEGINS, 0, of(range), &[]),
             Change::Ended(range) => self.record(ENDED, 0, of(range), &[]),
-            Change::Failed(range) => self.record(FAILED, 0, of(range), &[]),
             Change::Found(number, key) => self.record(FOUND, key, (number, 1), &[]),
         }
         &self.bytes
@@ -308,6 +306,7 @@ pub fn recover(
         number = number.wrapping_add(1);
     }
     recovered.known = map.known();
+    recovered.bad = map.bad();
     recovered.pending = map.pending().len() as u64;
     Ok(recovered)
 }
@@ -325,7 +324,6 @@ fn apply(map: &KeyMap, record: &[u8; RECORD], keys: &[u8]) -> bool {
             .for_each(|(number, key)| map.settle(number, *key)),
         BEGINS => (first..end).for_each(|number| map.set_pending(number)),
         ENDED => (first..end).for_each(|number| map.settle(number, next_key(map.key(number)))),
-        FAILED => (first..end).for_each(|number| map.mark_bad(number)),
         FOUND => (first..end).for_each(|number| map.settle(number, record[1])),
         BASE => {}
         _ => return false,

@@ -10,6 +10,7 @@ use super::build::meant;
 use super::lexer::Parameter;
 use super::outline::Kind;
 use super::source::At;
+use super::validation;
 use super::values::shown;
 
 /// What holds where neither an entry nor a `=default` says otherwise.
@@ -64,9 +65,24 @@ const DEFAULTS: &[(Kind, &[(&str, &str)])] = &[
 /// Keywords that the command line replaces in every RD.
 type Overrides = Vec<(&'static str, u64, &'static str)>;
 
+/// What is done before the runs where journals are gone on with.
+fn recovery(input: &VdbenchInput) -> &'static str {
+    let asked = validation::asked(&input.general, &input.options);
+    match asked.and_then(|asked| asked.journal) {
+        Some(journal) if journal.only => {
+            "#   RD=journal_recovery: all that the journals tell of is read; none of the others is run\n"
+        }
+        Some(journal) if journal.recovers && journal.reads_all => {
+            "#   RD=journal_recovery: all that the journals tell of is read\n"
+        }
+        _ => "",
+    }
+}
+
 /// Comment lines with all runs and every parameter of every entry, for `fathom explain`.
 pub fn origins(input: &VdbenchInput) -> String {
     let mut text = String::from("# runs, in order\n");
+    text.push_str(recovery(input));
     for run in &input.runs {
         let time = run
             .elapsed

@@ -73,6 +73,10 @@ impl Validation {
 
 /// What of journals is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of Vdbench's own"
+)]
 pub struct Journaling {
     /// `recover` (`-jr`): goes on with the journals that are there.
     pub recovers: bool,

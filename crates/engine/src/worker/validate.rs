@@ -320,8 +320,6 @@ impl<'a> Validation<'a> {
                 task.blocks
                     .numbers()
                     .for_each(|number| map.mark_bad(number));
-                let told = journal.map_or(Ok(()), |journal| journal.failed(task.blocks));
-                self.keep_problem(told);
                 None
             }
             (step, Ok(moved)) => {

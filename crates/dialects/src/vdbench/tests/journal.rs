@@ -89,6 +89,8 @@ fn what_is_recovered_is_read_before_all_runs() {
         ),
     ] {
         let mut input = read_with(text, words).unwrap();
+        let told = crate::vdbench::origins(&input).contains("RD=journal_recovery");
+        assert_eq!(told, kinds[0] == RunKind::Recovery, "{words}");
         let sizes = [("/a", 1 << 20), ("/b", 4 << 20)];
         input.settle(&super::place::machine(&sizes), 7).unwrap();
         let found: Vec<RunKind> = input.runs.iter().map(|run| run.kind).collect();
