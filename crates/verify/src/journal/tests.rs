@@ -1,3 +1,5 @@
+//! Journals come back as they were written, wherever they end and whatever was harmed.
+
 use std::collections::HashMap;
 
 use super::*;
