@@ -124,6 +124,19 @@ fn work_ends_with_the_io_where_it_is_asked_to() {
     assert!(ended < 60_000, "{document}");
 }
 
+/// Behind the last I/O of the run there is nothing that it would be beside.
+#[test]
+fn work_behind_all_io_ends_at_once_where_it_is_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let (success, document) = ours(
+        folder.path(),
+        "--name=reader --ioengine=psync --rw=randread --size=64k --filename=file.dat \
+         --name=ends --stonewall --ioengine=cpuio --cpuload=30 --cpuchunks=2000 --exit_on_io_done=1 --runtime=5",
+    );
+    assert!(success, "{document}");
+    assert_eq!(document["jobs"][1]["read"]["total_ios"], 0, "{document}");
+}
+
 /// Fathom's own record keeps bursts apart from the stage's I/O.
 #[test]
 fn records_keep_bursts_apart() {

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Backend, EndsOthers, Features, FileOperation, Job, PatternError, ReportGroup, Stage, Target,
-    Verify, Workload,
+    Backend, EndsOthers, Features, FileOperation, IoPriority, Job, PatternError, ReportGroup,
+    Stage, Target, ThreadPriority, Verify, Workload,
 };
 
 use super::blocks::block_range;
@@ -584,6 +584,8 @@ impl<'a> Planner<'a> {
             unified: settings.unified,
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
+            priority: (job.features.process.io_priority)
+                .map_or_else(IoPriority::default, ThreadPriority::of_ios),
             tells_errors: settings.control.survived.any(),
             start_ahead_ms: settings.log.start_ahead_ms(self.context.clock),
             logs,

@@ -12,7 +12,7 @@ use fathom_units::Nanos;
 use fathom_workload::{Backend, Direction, Features, FileOperation, Job, OnMismatch, Stage};
 use serde::{Deserialize, Serialize};
 
-use super::priorities::{self, ByPriority};
+use super::priorities::ByPriority;
 use super::{FioRun, wire_histogram};
 use crate::fio::errno::EILSEQ;
 use crate::fio::input::{FioInput, FioJobMeta};
@@ -174,7 +174,7 @@ impl Way {
                 merge(mine, theirs);
             }
         }
-        priorities::add(&mut self.priorities, &other.priorities);
+        self.priorities.add(&other.priorities);
         self.bandwidth.add(&other.bandwidth);
         self.iops.add(&other.iops);
     }
@@ -374,14 +374,40 @@ impl<'a> Entry<'a> {
         entry
     }
 
-    /// Adds the latencies by priority of `members`.
-    pub fn add_priorities(&mut self, run: &FioRun<'_>, members: &Members) {
+    /// Adds the latencies by priority of `members`: where their I/Os have but one, those of all I/Os.
+    pub fn add_priorities(
+        &mut self,
+        input: &FioInput,
+        run: &FioRun<'_>,
+        members: &Members,
+        workers: &[Vec<(&StageResult, &WorkerStats)>],
+    ) {
         let Some(latencies) = run.priorities else {
             return;
         };
-        for ways in members.clone().filter_map(|job| latencies.of(job)) {
-            for (mine, theirs) in self.ways.iter_mut().zip(ways) {
-                priorities::add(&mut mine.priorities, theirs);
+        let jobs = &input.jobs[members.clone()];
+        let differs = |job: &FioJobMeta| job.has_priorities || job.priority != self.meta.priority;
+        if !jobs.iter().any(differs) {
+            return;
+        }
+        for (index, job) in members.clone().zip(jobs) {
+            if job.has_priorities {
+                for (mine, theirs) in self
+                    .ways
+                    .iter_mut()
+                    .zip(latencies.of(index).into_iter().flatten())
+                {
+                    mine.priorities.add(theirs);
+                }
+                continue;
+            }
+            let stats = workers[index]
+                .iter()
+                .flat_map(|(_, worker)| worker.directions.iter().enumerate());
+            for (way, stats) in stats.filter_map(|(way, stats)| Some((way, stats.as_ref()?))) {
+                let complete = stats.complete.as_ref().filter(|_| !job.percentiles.total);
+                let histogram = complete.unwrap_or(&stats.latency);
+                self.ways[way].priorities.of(job.priority).merge(histogram);
             }
         }
     }
