@@ -150,6 +150,34 @@ fn results_in_between_are_documents_of_their_own() {
     assert!(ios[0] < last, "{ios:?}");
 }
 
+/// Each has what the disks did by then.
+#[test]
+fn results_in_between_have_disks() {
+    let folder = support::disk_folder();
+    let job = "--name=x --ioengine=psync --direct=1 --rw=randread --size=1m --rate_iops=200 --time_based --runtime=2 \
+               --status-interval=1 --output-format=json --output=results.json";
+    let job: Vec<&str> = job.split_whitespace().collect();
+    ours(folder.path(), &job);
+    let text = std::fs::read_to_string(folder.path().join("results.json")).unwrap();
+    let documents = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let reads = documents.map(|document| {
+        let document = document.unwrap();
+        let disks = document["disk_util"].as_array();
+        let disks = disks.unwrap_or_else(|| panic!("{document}"));
+        disks
+            .iter()
+            .map(|disk| disk["read_ios"].as_u64().unwrap())
+            .sum()
+    });
+    let reads: Vec<u64> = reads.collect();
+    assert!(reads.len() >= 2 && reads.is_sorted(), "{reads:?}");
+    // 200 and 400 are due; others may read too.
+    assert!(
+        reads[0] >= 150 && reads[reads.len() - 1] >= 350,
+        "{reads:?}"
+    );
+}
+
 /// `SIGUSR1` prints results in between; a run that is killed leaves its logs but for their last second.
 #[test]
 fn a_signal_shows_results_and_a_kill_leaves_the_logs() {

@@ -535,7 +535,11 @@ impl<'a> Planner<'a> {
     /// Logs are numbered through all jobs.
     fn logs(&self, settings: &Settings, job: &Job) -> JobLogs {
         let one_size = |(least, most): (u64, u64)| if least == most { least } else { 0 };
-        let block = block_range(settings).map(one_size);
+        let block = if processor_work::works(settings) {
+            [0; 3]
+        } else {
+            block_range(settings).map(one_size)
+        };
         JobLogs {
             ahead_ms: settings.log.ahead_ms(self.context.clock),
             ..settings.log.of_job(&job.name, self.jobs.len() + 1, block)

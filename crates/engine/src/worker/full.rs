@@ -282,7 +282,7 @@ impl<'a> Full<'a> {
             in_flight: (features.overlaps == Overlaps::Serialized)
                 .then(|| InFlight::new(job.depth)),
             kept: None,
-            log: logger.map(Log::new),
+            log: logger.map(|logger| Log::new(logger, job)),
             priorities: (job.features.priorities.as_deref()).map(|priorities| {
                 let seed = job.salt ^ u64::from(arrivals.worker) << 32;
                 PriorityPicker::new(priorities, seed)
