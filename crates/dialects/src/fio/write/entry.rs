@@ -138,7 +138,6 @@ pub struct Way {
     #[serde(with = "wire_histogram")]
     pub complete: Option<Histogram>,
     /// Latencies by priority, where I/Os have priorities of their own.
-    #[serde(skip)]
     pub priorities: ByPriority,
     pub bandwidth: Samples,
     pub iops: Samples,
@@ -374,7 +373,7 @@ impl<'a> Entry<'a> {
         entry
     }
 
-    /// Adds the latencies by priority of `members`: where their I/Os have but one, those of all I/Os.
+    /// Adds the latencies by priority of `members`: where the I/Os of a job have but one, those of all of them.
     pub fn add_priorities(
         &mut self,
         input: &FioInput,
@@ -385,29 +384,23 @@ impl<'a> Entry<'a> {
         let Some(latencies) = run.priorities else {
             return;
         };
-        let jobs = &input.jobs[members.clone()];
-        let differs = |job: &FioJobMeta| job.has_priorities || job.priority != self.meta.priority;
-        if !jobs.iter().any(differs) {
-            return;
-        }
-        for (index, job) in members.clone().zip(jobs) {
+        for index in members.clone() {
+            let job = &input.jobs[index];
             if job.has_priorities {
-                for (mine, theirs) in self
-                    .ways
-                    .iter_mut()
-                    .zip(latencies.of(index).into_iter().flatten())
-                {
+                let theirs = latencies.of(index).into_iter().flatten();
+                for (mine, theirs) in self.ways.iter_mut().zip(theirs) {
                     mine.priorities.add(theirs);
                 }
                 continue;
             }
-            let stats = workers[index]
-                .iter()
-                .flat_map(|(_, worker)| worker.directions.iter().enumerate());
-            for (way, stats) in stats.filter_map(|(way, stats)| Some((way, stats.as_ref()?))) {
-                let complete = stats.complete.as_ref().filter(|_| !job.percentiles.total);
-                let histogram = complete.unwrap_or(&stats.latency);
-                self.ways[way].priorities.of(job.priority).merge(histogram);
+            for (_, worker) in &workers[index] {
+                for (mine, stats) in self.ways.iter_mut().zip(&worker.directions) {
+                    let Some(stats) = stats else { continue };
+                    let complete = stats.complete.as_ref();
+                    let histogram = complete.filter(|_| !job.percentiles.total);
+                    let histogram = histogram.unwrap_or(&stats.latency);
+                    mine.priorities.of(job.priority).merge(histogram);
+                }
             }
         }
     }

@@ -7,12 +7,50 @@ use std::collections::BTreeMap;
 use fathom_record::LogChunk;
 use fathom_stats::Histogram;
 use fathom_workload::IoPriority;
+use serde::{Deserialize, Serialize};
 
+use super::wire_histogram;
 use crate::fio::input::FioInput;
 
 /// Histograms in ns of one direction.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<OfOne>", into = "Vec<OfOne>")]
 pub struct ByPriority(Vec<(IoPriority, Histogram)>);
+
+/// One of them on its way to another machine.
+#[derive(Serialize, Deserialize)]
+struct OfOne {
+    class: u16,
+    hint: u16,
+    level: u16,
+    #[serde(with = "wire_histogram")]
+    latency: Option<Histogram>,
+}
+
+impl From<ByPriority> for Vec<OfOne> {
+    fn from(all: ByPriority) -> Self {
+        let of_one = |(priority, histogram): (IoPriority, Histogram)| OfOne {
+            class: priority.class(),
+            hint: priority.hint(),
+            level: priority.level(),
+            latency: Some(histogram),
+        };
+        all.0.into_iter().map(of_one).collect()
+    }
+}
+
+impl From<Vec<OfOne>> for ByPriority {
+    fn from(sent: Vec<OfOne>) -> Self {
+        let mut all = Self::default();
+        for one in sent {
+            let priority = IoPriority::new(one.class, one.hint, one.level).unwrap_or_default();
+            if let Some(histogram) = one.latency {
+                all.of(priority).merge(&histogram);
+            }
+        }
+        all
+    }
+}
 
 impl ByPriority {
     /// The histogram of a priority, which comes last where it is a new one.
