@@ -106,6 +106,50 @@ fn several_machines_are_one_document() {
     );
 }
 
+/// Latencies by priority come from each server, and are in the sum of all: those of jobs whose I/Os have but one, too.
+#[test]
+fn latencies_by_priority_come_to_the_client() {
+    let folder = support::disk_folder();
+    let _server = Server::start(folder.path());
+    let job = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let global = "[global]\nioengine=libaio\nrw=randread\nsize=1m\nprioclass=2\n";
+    job("a.fio", &format!("{global}[a]\nprio=6\n"));
+    let some = "prio=1\ncmdprio_percentage=50\ncmdprio_class=2\ncmdprio=3\n";
+    job("b.fio", &format!("{global}[b]\n{some}"));
+    let clients = [
+        "--client=sock:socket",
+        "a.fio",
+        "--client=sock:socket",
+        "b.fio",
+    ];
+    let text = ours(
+        folder.path(),
+        &[&clients[..], &["--output-format=json"]].concat(),
+    );
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let of_entry = |place: usize| {
+        let prios = document["client_stats"][place]["read"]["prios"].as_array();
+        let prios = prios.into_iter().flatten();
+        let one = |prio: &Value| {
+            (
+                prio["prio"].as_u64().unwrap(),
+                prio["clat_ns"]["N"].as_u64().unwrap(),
+            )
+        };
+        prios.map(one).collect::<Vec<_>>()
+    };
+    let (a, b, all) = (of_entry(0), of_entry(1), of_entry(2));
+    assert_eq!(a, []);
+    assert_eq!((b[0].0, b[1].0, b[0].1 + b[1].1), (1, 3, 256));
+    assert_eq!(all, [(6, 256), b[0], b[1]]);
+    let text = ours(folder.path(), &clients);
+    assert_eq!(
+        text.matches(" clat prio 2/6/0 (50.00% of IOs)").count(),
+        1,
+        "{text}"
+    );
+}
+
 /// What a server refuses stands in the results with its errors, beside what others measured.
 #[test]
 fn what_a_server_refuses_is_in_the_results() {

@@ -150,6 +150,34 @@ fn results_in_between_are_documents_of_their_own() {
     assert!(ios[0] < last, "{ios:?}");
 }
 
+/// Each has what the disks did by then.
+#[test]
+fn results_in_between_have_disks() {
+    let folder = support::disk_folder();
+    let job = "--name=x --ioengine=psync --direct=1 --rw=randread --size=1m --rate_iops=200 --time_based --runtime=2 \
+               --status-interval=1 --output-format=json --output=results.json";
+    let job: Vec<&str> = job.split_whitespace().collect();
+    ours(folder.path(), &job);
+    let text = std::fs::read_to_string(folder.path().join("results.json")).unwrap();
+    let documents = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let reads = documents.map(|document| {
+        let document = document.unwrap();
+        let disks = document["disk_util"].as_array();
+        let disks = disks.unwrap_or_else(|| panic!("{document}"));
+        disks
+            .iter()
+            .map(|disk| disk["read_ios"].as_u64().unwrap())
+            .sum()
+    });
+    let reads: Vec<u64> = reads.collect();
+    assert!(reads.len() >= 2 && reads.is_sorted(), "{reads:?}");
+    // 200 and 400 are due; others may read too.
+    assert!(
+        reads[0] >= 150 && reads[reads.len() - 1] >= 350,
+        "{reads:?}"
+    );
+}
+
 /// `SIGUSR1` prints results in between; a run that is killed leaves its logs but for their last second.
 #[test]
 fn a_signal_shows_results_and_a_kill_leaves_the_logs() {
@@ -338,6 +366,41 @@ fn latencies_are_told_by_priority() {
         .filter(|line| line.ends_with(", 0x4002"))
         .count();
     assert_eq!(marked as u64, counts[1]);
+}
+
+/// I/Os that are given no priority have that of their job: in logs, and where the jobs of a group differ.
+#[test]
+fn a_jobs_own_priority_is_that_of_its_ios() {
+    let folder = support::disk_folder();
+    let jobs = "--name=global --group_reporting --ioengine=libaio --rw=randread --size=1m --prioclass=2 --write_lat_log=x \
+                --log_prio=1 --name=a --prio=6 \
+                --name=b --prio=1 --cmdprio_percentage=50 --cmdprio_class=2 --cmdprio=3";
+    let jobs: Vec<&'static str> = jobs.split(' ').filter(|word| !word.is_empty()).collect();
+    let with = |more: &[&'static str]| ours(folder.path(), &[&jobs, more].concat());
+    let text = with(&[]);
+    let of_a = text.matches(" clat prio 2/6/0 (50.00% of IOs) ").count();
+    assert_eq!(of_a, 1, "{text}");
+    let text = with(&["--output-format=json"]);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let prios = document["jobs"][0]["read"]["prios"].as_array().unwrap();
+    let levels: Vec<u64> = prios
+        .iter()
+        .map(|prio| prio["prio"].as_u64().unwrap())
+        .collect();
+    assert_eq!(levels, [6, 1, 3], "{document}");
+    let count = |prio: &Value| prio["clat_ns"]["N"].as_u64().unwrap();
+    let counts: Vec<u64> = prios.iter().map(count).collect();
+    assert_eq!((counts[0], counts[1] + counts[2]), (256, 256));
+    let marked = |job: u32, mark: &str| {
+        let log = std::fs::read_to_string(folder.path().join(format!("x_clat.{job}.log"))).unwrap();
+        log.lines().filter(|line| line.ends_with(mark)).count() as u64
+    };
+    let logged = [
+        marked(1, ", 0x4006"),
+        marked(2, ", 0x4001"),
+        marked(2, ", 0x4003"),
+    ];
+    assert_eq!(logged.as_slice(), counts);
 }
 
 #[test]

@@ -124,6 +124,50 @@ fn work_ends_with_the_io_where_it_is_asked_to() {
     assert!(ended < 60_000, "{document}");
 }
 
+/// Logs have a line of each burst, which moves nothing.
+#[test]
+fn bursts_are_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = "--name=a --ioengine=cpuio --cpuload=90 --cpuchunks=2000 --number_ios=5 --write_lat_log=x \
+                   --write_bw_log=x --write_hist_log=x --log_hist_msec=1000";
+    let (success, document) = ours(folder.path(), options);
+    assert!(success, "{document}");
+    let columns = |kind: &str, from: usize, to: usize| {
+        let log = std::fs::read_to_string(folder.path().join(format!("x_{kind}.1.log"))).unwrap();
+        let lines = log.lines().map(|line| {
+            let columns: Vec<&str> = line.split(", ").collect();
+            columns[from..to].join(" ")
+        });
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(columns("bw", 1, 5), ["0 0 0 0"; 5]);
+    assert_eq!(columns("clat_hist", 1, 3), ["0 0"]);
+    for kind in ["lat", "clat"] {
+        assert_eq!(columns(kind, 2, 5), ["0 0 0"; 5]);
+        for latency in columns(kind, 1, 2) {
+            let latency: u64 = latency.parse().unwrap();
+            assert!(latency >= 2_000_000, "{latency}");
+        }
+    }
+    let (success, _) = ours(folder.path(), &format!("{options} --log_avg_msec=1000"));
+    assert!(success);
+    assert_eq!(columns("clat", 2, 5), ["0 0 0"]);
+    assert!(columns("bw", 0, 5).is_empty());
+}
+
+/// Behind the last I/O of the run there is nothing that it would be beside.
+#[test]
+fn work_behind_all_io_ends_at_once_where_it_is_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let (success, document) = ours(
+        folder.path(),
+        "--name=reader --ioengine=psync --rw=randread --size=64k --filename=file.dat \
+         --name=ends --stonewall --ioengine=cpuio --cpuload=30 --cpuchunks=2000 --exit_on_io_done=1 --runtime=5",
+    );
+    assert!(success, "{document}");
+    assert_eq!(document["jobs"][1]["read"]["total_ios"], 0, "{document}");
+}
+
 /// Fathom's own record keeps bursts apart from the stage's I/O.
 #[test]
 fn records_keep_bursts_apart() {

@@ -15,6 +15,7 @@ use crate::counters;
 use crate::held_back::{self, HeldBack};
 use crate::preflight::layout_range;
 use crate::targets::{Kind, Targets};
+use crate::timing::Times;
 
 /// Bytes of a sector in the kernel's counters, whatever the device's own.
 const SECTOR: u64 = 512;
@@ -40,6 +41,52 @@ impl Outside {
     }
 }
 
+/// What is counted of a stage while it runs.
+#[derive(Debug)]
+pub(crate) struct Counting<'a> {
+    names: &'a [String],
+    start: Outside,
+    measured: Option<Outside>,
+    /// When what is measured began, as far as that is known.
+    from: Nanos,
+    /// When a warm-up is over.
+    origin: Nanos,
+}
+
+impl<'a> Counting<'a> {
+    /// From now on, of the named devices.
+    pub(crate) fn begin(names: &'a [String], times: &Times) -> Self {
+        Self {
+            names,
+            start: Outside::now(names),
+            measured: None,
+            from: times.start,
+            origin: times.origin,
+        }
+    }
+
+    /// Counts anew once the warm-up is over.
+    pub(crate) fn look(&mut self, now: Nanos) {
+        if self.from < self.origin && now >= self.origin {
+            self.measured = Some(Outside::now(self.names));
+            self.from = now;
+        }
+    }
+
+    /// What the devices did by `now`.
+    pub(crate) fn devices(&self, now: Nanos) -> Vec<DeviceCounters> {
+        let before = &self.measured.as_ref().unwrap_or(&self.start).devices;
+        let over = now.saturating_sub(self.from);
+        counters::between(before, &counters::read(self.names), over)
+    }
+
+    /// All of it, and for how long it was measured where it ended at `ended`.
+    pub(crate) fn end(self, ended: Nanos) -> (Span, Nanos) {
+        let over = ended.saturating_sub(self.from);
+        (Span::to_now(self.start, self.measured, self.names), over)
+    }
+}
+
 /// A stage from its start to its end, and the part of it that was measured.
 #[derive(Debug)]
 pub(crate) struct Span {
@@ -53,7 +100,7 @@ pub(crate) struct Span {
 
 impl Span {
     /// From `start` to now, and from `measured` on where there was a warm-up.
-    pub(crate) fn to_now(start: Outside, measured: Option<Outside>, names: &[String]) -> Self {
+    fn to_now(start: Outside, measured: Option<Outside>, names: &[String]) -> Self {
         Self {
             start,
             measured,

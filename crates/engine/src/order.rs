@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use fathom_workload::{EndsOthers, Stage};
+use fathom_workload::{EndsOthers, Stage, Workload};
 
 use crate::tolerance::Tolerance;
 use crate::{EngineError, StopFlag};
@@ -28,7 +28,7 @@ pub(crate) struct Order<'a> {
     /// Workers of each job that have not ended yet.
     running: Mutex<Vec<u32>>,
     one_ended: Condvar,
-    /// Set when the workers of all jobs that do I/O have ended; never where there are none.
+    /// Set when the workers of all jobs that do I/O have ended; where there are none, by [`Self::end_io`] alone.
     io_is_over: AtomicBool,
     ends_run: AtomicBool,
     /// The first command of a job that failed.
@@ -69,6 +69,11 @@ impl<'a> Order<'a> {
     /// Tells jobs that are beside the I/O of others when that is over.
     pub(crate) fn io_is_over(&self) -> &AtomicBool {
         &self.io_is_over
+    }
+
+    /// Tells them so from the start: all I/O of the run lies behind the stage.
+    pub(crate) fn end_io(&self) {
+        self.io_is_over.store(true, Ordering::Relaxed);
     }
 
     /// Waits until all workers of the jobs whose end `job` waits for have ended.
@@ -182,5 +187,62 @@ impl<'a> Order<'a> {
     /// Whether a job that has ended ends the whole run.
     pub(crate) fn ends_run(&self) -> bool {
         self.ends_run.load(Ordering::Relaxed)
+    }
+}
+
+/// Whether the I/O of the run lies behind its `index`th stage: stages before it do some, and neither it nor one that is to come.
+pub(crate) fn io_is_behind(workload: &Workload, index: usize) -> bool {
+    let jobs = workload.jobs();
+    let of_io = jobs.filter(|(_, job)| job.features.processor_work.is_none());
+    let last = of_io.map(|(stage, _)| stage).max();
+    last.is_some_and(|last| last < index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_units::{Nanos, Percent};
+    use fathom_workload::{ProcessorWork, WorkKind, preset};
+
+    /// Stages of I/O (`i`), of work alone (`w`), and of both (`b`).
+    fn workload(stages: &str) -> Workload {
+        let mut workload = preset("quick", "/unused").unwrap();
+        let mut stage = workload.stages.remove(0);
+        stage.jobs.truncate(1);
+        let mut work = stage.jobs[0].clone();
+        work.features.processor_work = Some(ProcessorWork {
+            share: Percent::from_basis_points(5000).unwrap(),
+            burst: Nanos::from_millis(50),
+            kind: WorkKind::Spin,
+            ends_with_io: true,
+        });
+        let of_kind = |kind: char| {
+            let mut stage = stage.clone();
+            match kind {
+                'i' => {}
+                'w' => stage.jobs = vec![work.clone()],
+                _ => stage.jobs.push(work.clone()),
+            }
+            stage
+        };
+        workload.stages = stages.chars().map(of_kind).collect();
+        workload
+    }
+
+    #[test]
+    fn io_lies_behind_a_stage_where_none_is_in_it_or_to_come() {
+        #[track_caller]
+        fn check(stages: &str, behind: &[bool]) {
+            let workload = workload(stages);
+            let places = 0..stages.len();
+            let told: Vec<bool> = places.map(|index| io_is_behind(&workload, index)).collect();
+            assert_eq!(told, behind, "{stages}");
+        }
+        check("w", &[false]);
+        check("wi", &[false, false]);
+        check("iw", &[false, true]);
+        check("iww", &[false, true, true]);
+        check("iwi", &[false, false, false]);
+        check("ibw", &[false, false, true]);
     }
 }

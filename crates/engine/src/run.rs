@@ -16,6 +16,7 @@ use crate::file_sets::{FileSets, clean};
 use crate::gate::Gate;
 use crate::holes::Holes;
 use crate::layout::{LayoutEnd, Task, TaskPlace, lay_out};
+use crate::order::io_is_behind;
 use crate::parents::Parents;
 use crate::preflight::{Plan, RingProbe, layout_range, preflight_with};
 use crate::stage::{StageOutput, StageRun};
@@ -350,6 +351,7 @@ fn run_stages(
             stop,
             uring: plan.uring,
             writes_to_devices: writes_go_to_devices(workload, planned.stage, &plan.targets),
+            io_is_behind: io_is_behind(workload, planned.stage),
             gate: ready.gate.map(|gate| (gate, plan.stages.len())),
         };
         let failed_before = tolerance.counted();

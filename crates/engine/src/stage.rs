@@ -55,6 +55,8 @@ pub(crate) struct StageRun<'a> {
     pub(crate) uring: Backend,
     /// Whether all that the run has written by its end went straight to block devices.
     pub(crate) writes_to_devices: bool,
+    /// Whether stages before it do I/O, and neither it nor any that is to come.
+    pub(crate) io_is_behind: bool,
     /// Who says when it begins, and how many stages and repeats there are; `None`: as soon as it can.
     pub(crate) gate: Option<(&'a dyn Gate, usize)>,
 }
@@ -94,12 +96,20 @@ impl StageOutput {
 }
 
 impl StageRun<'_> {
+    fn order(&self) -> Order<'_> {
+        let order = Order::new(self.stage, self.tolerance);
+        if self.io_is_behind {
+            order.end_io();
+        }
+        order
+    }
+
     /// Runs it; `None` where its gate did not let it begin.
     ///
     /// # Errors
     /// Where it cannot begin. What fails later is part of the output.
     pub(crate) fn run(&self, sink: &mut dyn EventSink) -> Result<Option<StageOutput>, EngineError> {
-        let order = Order::new(self.stage, self.tolerance);
+        let order = self.order();
         let count: usize = self.stage.jobs.iter().map(|job| job.workers as usize).sum();
         let sets = sets_per_worker(count);
         let (full, messages) = sync_channel(count * (sets + CHUNKS_PER_WORKER));

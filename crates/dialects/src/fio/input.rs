@@ -4,7 +4,7 @@ use std::fmt;
 
 use fathom_diagnostics::Diagnostics;
 use fathom_units::Nanos;
-use fathom_workload::{Checksum, TracePart, Workload};
+use fathom_workload::{Checksum, IoPriority, TracePart, Workload};
 use serde::{Deserialize, Serialize};
 
 use super::copy_tests::CopyKind;
@@ -354,6 +354,8 @@ pub struct FioJobMeta {
     pub stats: bool,
     /// Whether its I/Os have priorities of their own.
     pub has_priorities: bool,
+    /// What I/Os have that are given none of their own.
+    pub priority: IoPriority,
     /// Whether the errors that it went on after are told: it was to go on after some kind of them, whether it can meet that
     /// kind or not.
     pub tells_errors: bool,

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_diagnostics::{Diagnostic, Diagnostics};
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::{
-    Backend, EndsOthers, Features, FileOperation, Job, PatternError, ReportGroup, Stage, Target,
-    Verify, Workload,
+    Backend, EndsOthers, Features, FileOperation, IoPriority, Job, PatternError, ReportGroup,
+    Stage, Target, ThreadPriority, Verify, Workload,
 };
 
 use super::blocks::block_range;
@@ -535,7 +535,11 @@ impl<'a> Planner<'a> {
     /// Logs are numbered through all jobs.
     fn logs(&self, settings: &Settings, job: &Job) -> JobLogs {
         let one_size = |(least, most): (u64, u64)| if least == most { least } else { 0 };
-        let block = block_range(settings).map(one_size);
+        let block = if processor_work::works(settings) {
+            [0; 3]
+        } else {
+            block_range(settings).map(one_size)
+        };
         JobLogs {
             ahead_ms: settings.log.ahead_ms(self.context.clock),
             ..settings.log.of_job(&job.name, self.jobs.len() + 1, block)
@@ -584,6 +588,8 @@ impl<'a> Planner<'a> {
             unified: settings.unified,
             stats: settings.stats,
             has_priorities: job.features.priorities.is_some(),
+            priority: (job.features.process.io_priority)
+                .map_or_else(IoPriority::default, ThreadPriority::of_ios),
             tells_errors: settings.control.survived.any(),
             start_ahead_ms: settings.log.start_ahead_ms(self.context.clock),
             logs,

@@ -5,13 +5,13 @@ use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use fathom_rawio::{self as rawio, Clock};
-use fathom_record::{Began, Event, EventSink, OtherIo, StageResult, WorkerStats};
+use fathom_record::{Began, DeviceCounters, Event, EventSink, OtherIo, StageResult, WorkerStats};
 use fathom_units::Nanos;
 use fathom_workload::ExistingFiles;
 
 use super::snapshots::Snapshots;
 use super::{StageOutput, StageRun};
-use crate::background::{Outside, Span};
+use crate::background::{Counting, Span};
 use crate::collect::Collector;
 use crate::failures::{io_error, too_slow};
 use crate::interval::{IntervalSet, Message};
@@ -53,7 +53,7 @@ impl StageRun<'_> {
         let lead = times.origin.saturating_sub(times.start);
         let began_unix_ns = unix_ns_of(times.start);
         let started_unix_ns = began_unix_ns + lead.get();
-        let (start, mut measured) = (Outside::now(&names), None);
+        let mut counting = Counting::begin(&names, &times);
         for go in ways.goes {
             // A worker that is gone has panicked; joining it says so.
             let _ = go.send(times);
@@ -71,13 +71,9 @@ impl StageRun<'_> {
             ways.log_returns,
         );
         let mut snapshots = Snapshots::new(self.options.snapshot_every, times.origin);
-        let mut counted_from = times.start;
         loop {
             let now = Clock::now();
-            if counted_from < times.origin && now >= times.origin {
-                measured = Some(Outside::now(&names));
-                counted_from = now;
-            }
+            counting.look(now);
             let wake = collector.next_show().min(now + LOOK_EVERY);
             let wait = Duration::from(wake.saturating_sub(now));
             match ways.messages.recv_timeout(wait) {
@@ -101,14 +97,14 @@ impl StageRun<'_> {
             }
             collector.show(now, sink);
             if snapshots.is_due(collector.next_show()) || self.stop.take_snapshot_request() {
-                self.tell_snapshot(started_unix_ns, &collector, sink);
+                let devices = counting.devices(now);
+                self.tell_snapshot((started_unix_ns, devices), &collector, sink);
             }
         }
         let ended = Clock::now();
-        let over = ended.saturating_sub(counted_from);
         let mut output = self.empty_output(started_unix_ns);
         output.tell(gate::late_note(ways.begin.late));
-        let span = Span::to_now(start, measured, &names);
+        let (span, over) = counting.end(ended);
         self.take_all(threads, &mut output);
         span.tell(&mut output.result, over);
         output.result.others = self.others(&names, &span, over);
@@ -172,12 +168,18 @@ impl StageRun<'_> {
             .collect()
     }
 
-    fn tell_snapshot(&self, started_unix_ns: u64, collector: &Collector, sink: &mut dyn EventSink) {
+    fn tell_snapshot(
+        &self,
+        (started_unix_ns, devices): (u64, Vec<DeviceCounters>),
+        collector: &Collector,
+        sink: &mut dyn EventSink,
+    ) {
         let workers = collector.snapshot(self.idle_workers());
         let measured = workers.iter().map(|worker| worker.measured).max();
         let result = StageResult {
             measured: measured.unwrap_or_default(),
             workers,
+            devices,
             ..self.empty_result(started_unix_ns)
         };
         sink.event(&Event::Snapshot {

@@ -12,7 +12,7 @@ use fathom_rawio::Completion;
 use fathom_record::WRONG_DATA;
 use fathom_units::{Bytes, Nanos};
 use fathom_workload::generator::{Io, StreamKey, WorkerStream};
-use fathom_workload::{IoPriority, Job, Overlaps, ProcessorWork};
+use fathom_workload::{IoPriority, Job, Overlaps, ProcessorWork, ThreadPriority};
 
 use super::Slot;
 use super::bursts::{self, Bursts};
@@ -58,6 +58,8 @@ pub(crate) struct Full<'a> {
     kept: Option<Sourced>,
     log: Option<Log>,
     priorities: Option<PriorityPicker<'a>>,
+    /// Of I/Os that are given none of their own: that of the thread.
+    own_priority: IoPriority,
 }
 
 /// What features share with other workers or the control thread.
@@ -280,11 +282,13 @@ impl<'a> Full<'a> {
             in_flight: (features.overlaps == Overlaps::Serialized)
                 .then(|| InFlight::new(job.depth)),
             kept: None,
-            log: logger.map(Log::new),
+            log: logger.map(|logger| Log::new(logger, job)),
             priorities: (job.features.priorities.as_deref()).map(|priorities| {
                 let seed = job.salt ^ u64::from(arrivals.worker) << 32;
                 PriorityPicker::new(priorities, seed)
             }),
+            own_priority: (features.process.io_priority)
+                .map_or_else(IoPriority::default, ThreadPriority::of_ios),
         })
     }
 
@@ -482,8 +486,9 @@ impl Source for Full<'_> {
         }
         if let Some(log) = &mut self.log {
             let picker = self.priorities.as_ref();
-            let priority = picker.map_or_else(IoPriority::default, |it| it.of(completion.slot));
-            log.completed(slot, completion, priority, now);
+            let given = picker.map(|it| it.of(completion.slot));
+            let given = given.filter(|priority| *priority != IoPriority::default());
+            log.completed(slot, completion, given.unwrap_or(self.own_priority), now);
         }
         if is_too_slow {
             return Err(TOO_SLOW);

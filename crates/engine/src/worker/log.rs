@@ -3,7 +3,7 @@
 use fathom_rawio::Completion;
 use fathom_record::LoggedIo;
 use fathom_units::Nanos;
-use fathom_workload::IoPriority;
+use fathom_workload::{IoPriority, Job};
 
 use super::{Kind, Slot};
 use crate::io_log::IoLogger;
@@ -12,13 +12,16 @@ use crate::io_log::IoLogger;
 #[derive(Debug)]
 pub(super) struct Log {
     logger: IoLogger,
+    /// What an I/O moves at least to be told: bursts of work in its place move nothing.
+    least: u32,
     measure_start: Option<Nanos>,
 }
 
 impl Log {
-    pub(super) fn new(logger: IoLogger) -> Self {
+    pub(super) fn new(logger: IoLogger, job: &Job) -> Self {
         Self {
             logger,
+            least: u32::from(job.features.processor_work.is_none()),
             measure_start: None,
         }
     }
@@ -28,7 +31,7 @@ impl Log {
         self.logger.restart(start);
     }
 
-    /// Takes an I/O that moved something.
+    /// Takes an I/O that moved something, or a burst.
     pub(super) fn completed(
         &mut self,
         slot: &Slot,
@@ -39,7 +42,8 @@ impl Log {
         let (Some(start), Kind::Data(direction)) = (self.measure_start, slot.kind) else {
             return;
         };
-        let Ok(bytes @ 1..) = completion.result else {
+        let moved = completion.result.ok();
+        let Some(bytes) = moved.filter(|bytes| *bytes >= self.least) else {
             return;
         };
         let is_split = slot.submitted > slot.begun;

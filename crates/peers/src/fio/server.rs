@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
 use fathom_dialects::fio::{
-    self, Action, FileStatus, Files, FioInput, ReadContext, Report, SystemFiles,
+    self, Action, FileStatus, Files, FioInput, FioRun, ReadContext, Report, SystemFiles,
 };
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions, StopFlag};
 use fathom_rawio::{Begin, Clock, open_results};
@@ -172,14 +172,18 @@ fn measure(
         message: engine_failure(&error).message,
         report: Some(Box::new(refusal::report(input, &error, began))),
     })?;
-    let problems = watcher.abandon();
+    let (problems, priorities) = watcher.abandon();
     if let Some(error) = &ran.failure {
         return Err(engine_failure(error).message.into());
     }
     if let Some(problem) = problems.first() {
         return Err(format!("fio: {problem}").into());
     }
-    Ok(Report::new(input, &run_of(&ran.results, began)))
+    let run = FioRun {
+        priorities: Some(&priorities),
+        ..run_of(&ran.results, began)
+    };
+    Ok(Report::new(input, &run))
 }
 
 /// The consumer of a run's events, whose first stage waits.

@@ -121,9 +121,9 @@ impl<'a> Watcher<'a> {
         self.output
     }
 
-    /// Ends without results; returns what of the logs could not be written.
-    pub fn abandon(self) -> Vec<String> {
-        close_logs(self.logs, self.bandwidth)
+    /// Ends without results; returns what of the logs could not be written, and the latencies by priority.
+    pub fn abandon(self) -> (Vec<String>, PriorityLatencies) {
+        (close_logs(self.logs, self.bandwidth), self.priorities)
     }
 
     fn run<'r>(&'r self, results: &'r [StageResult]) -> FioRun<'r> {

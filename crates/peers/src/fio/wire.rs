@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol; both ends must have the same.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 /// Longest frame. A report of a thousand jobs with full histograms has some 100 MB.
 const LONGEST: usize = 1 << 30;
 /// Frames are read in pieces, so that a length alone takes no memory.

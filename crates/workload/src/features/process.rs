@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use fathom_units::Bytes;
 
+use super::IoPriority;
+
 /// Highest number of a NUMA node that Linux is built for (`CONFIG_NODES_SHIFT` is 10 at most).
 pub const NODE_MAX: u32 = 1023;
 
@@ -91,6 +93,13 @@ pub struct ThreadPriority {
     pub level: u8,
     /// Hint for the device, 0 to 1,023; 0: none.
     pub hint: u16,
+}
+
+impl ThreadPriority {
+    /// What the thread's I/Os have that are given none of their own; none where a part is out of range.
+    pub fn of_ios(self) -> IoPriority {
+        IoPriority::new(self.class.into(), self.hint, self.level.into()).unwrap_or_default()
+    }
 }
 
 /// What ends when the first worker of a job ends.

@@ -12,7 +12,8 @@ pub struct ProcessorWork {
     pub burst: Nanos,
     /// What a burst does.
     pub kind: WorkKind,
-    /// It ends once the I/O of all other jobs of its stage is over, where there are any.
+    /// It ends once the I/O of all other jobs of its stage is over. Where there are none it ends at once behind stages with I/O,
+    /// unless more is to come; elsewhere this asks for nothing.
     pub ends_with_io: bool,
 }
 

@@ -81,7 +81,8 @@ impl Report {
         let mut entries = Vec::new();
         let mut sum: Option<Sum> = None;
         for members in &members {
-            let entry = Entry::new(input, members, &workers);
+            let mut entry = Entry::new(input, members, &workers);
+            entry.add_priorities(input, run, members, &workers);
             let group = &groups[entry.meta.group as usize];
             entries.push(without(job(&entry, group, 0, bins), &NOT_OF_CLIENTS));
             let own = Sum::of(&entry, group);

@@ -12,7 +12,7 @@ use fathom_units::Nanos;
 use fathom_workload::{Backend, Direction, Features, FileOperation, Job, OnMismatch, Stage};
 use serde::{Deserialize, Serialize};
 
-use super::priorities::{self, ByPriority};
+use super::priorities::ByPriority;
 use super::{FioRun, wire_histogram};
 use crate::fio::errno::EILSEQ;
 use crate::fio::input::{FioInput, FioJobMeta};
@@ -138,7 +138,6 @@ pub struct Way {
     #[serde(with = "wire_histogram")]
     pub complete: Option<Histogram>,
     /// Latencies by priority, where I/Os have priorities of their own.
-    #[serde(skip)]
     pub priorities: ByPriority,
     pub bandwidth: Samples,
     pub iops: Samples,
@@ -174,7 +173,7 @@ impl Way {
                 merge(mine, theirs);
             }
         }
-        priorities::add(&mut self.priorities, &other.priorities);
+        self.priorities.add(&other.priorities);
         self.bandwidth.add(&other.bandwidth);
         self.iops.add(&other.iops);
     }
@@ -374,14 +373,34 @@ impl<'a> Entry<'a> {
         entry
     }
 
-    /// Adds the latencies by priority of `members`.
-    pub fn add_priorities(&mut self, run: &FioRun<'_>, members: &Members) {
+    /// Adds the latencies by priority of `members`: where the I/Os of a job have but one, those of all of them.
+    pub fn add_priorities(
+        &mut self,
+        input: &FioInput,
+        run: &FioRun<'_>,
+        members: &Members,
+        workers: &[Vec<(&StageResult, &WorkerStats)>],
+    ) {
         let Some(latencies) = run.priorities else {
             return;
         };
-        for ways in members.clone().filter_map(|job| latencies.of(job)) {
-            for (mine, theirs) in self.ways.iter_mut().zip(ways) {
-                priorities::add(&mut mine.priorities, theirs);
+        for index in members.clone() {
+            let job = &input.jobs[index];
+            if job.has_priorities {
+                let theirs = latencies.of(index).into_iter().flatten();
+                for (mine, theirs) in self.ways.iter_mut().zip(theirs) {
+                    mine.priorities.add(theirs);
+                }
+                continue;
+            }
+            for (_, worker) in &workers[index] {
+                for (mine, stats) in self.ways.iter_mut().zip(&worker.directions) {
+                    let Some(stats) = stats else { continue };
+                    let complete = stats.complete.as_ref();
+                    let histogram = complete.filter(|_| !job.percentiles.total);
+                    let histogram = histogram.unwrap_or(&stats.latency);
+                    mine.priorities.of(job.priority).merge(histogram);
+                }
             }
         }
     }

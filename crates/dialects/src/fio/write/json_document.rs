@@ -2,6 +2,7 @@
 
 use fathom_record::DeviceCounters;
 use fathom_stats::Histogram;
+use fathom_workload::IoPriority;
 
 use super::entry::{self, Entry, GroupWay, Samples, Way, deviation, share_of_group, utilisation};
 use super::figures::wall_clock;
@@ -26,7 +27,7 @@ pub fn document(input: &FioInput, run: &FioRun<'_>, bins: Buckets) -> Json {
     let elapsed = run.elapsed.get().div_ceil(1_000_000_000);
     let jobs = members.iter().map(|members| {
         let mut entry = Entry::new(input, members, &workers);
-        entry.add_priorities(run, members);
+        entry.add_priorities(input, run, members, &workers);
         job(&entry, &groups[entry.meta.group as usize], elapsed, bins)
     });
     let mut pairs = vec![
@@ -200,22 +201,30 @@ fn direction(way: &Way, group: &GroupWay, percentiles: &Percentiles, bins: Bucke
     ];
     let own = |(key, value): (&str, Json)| pair(key, value);
     let mut pairs: Vec<_> = before.into_iter().map(own).collect();
-    if way.priorities.len() > 1 {
-        pairs.push(pair("prios", by_priority(way, percentiles, bins)));
+    let of_priorities = way.priorities.told();
+    if !of_priorities.is_empty() {
+        pairs.push(pair(
+            "prios",
+            by_priority(&of_priorities, percentiles, bins),
+        ));
     }
     pairs.extend(after.into_iter().map(own));
     Json::Object(pairs)
 }
 
 /// Latencies of each priority, as fio shows them where there are several.
-fn by_priority(way: &Way, percentiles: &Percentiles, bins: Buckets) -> Json {
+fn by_priority(
+    told: &[(IoPriority, &Histogram)],
+    percentiles: &Percentiles,
+    bins: Buckets,
+) -> Json {
     let name = if percentiles.total {
         "lat_ns"
     } else {
         "clat_ns"
     };
     let shown = (percentiles.total || percentiles.complete).then_some(percentiles);
-    let entries = way.priorities.iter().map(|(priority, histogram)| {
+    let entries = told.iter().map(|(priority, histogram)| {
         object([
             ("prioclass", Json::Whole(u64::from(priority.class()))),
             ("prio", Json::Whole(u64::from(priority.level()))),

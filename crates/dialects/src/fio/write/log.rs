@@ -162,7 +162,12 @@ impl<'a> LogLines<'a> {
         for direction in Direction::ALL {
             let sums = &window.directions[direction as usize];
             // Without a submission latency, as with synchronous engines, there is nothing to tell.
-            let nothing = file.kind == LogKind::Submit && sums.submit.sum_ns == 0;
+            let nothing = match file.kind {
+                LogKind::Submit => sums.submit.sum_ns == 0,
+                // Of work in place of I/O.
+                LogKind::Bandwidth => sums.bytes == 0,
+                _ => false,
+            };
             if sums.ios == 0 || nothing {
                 continue;
             }

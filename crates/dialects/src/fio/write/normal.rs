@@ -88,7 +88,7 @@ pub fn summary(input: &FioInput, run: &FioRun<'_>) -> String {
     let mut out = "\n".to_owned();
     for members in &members {
         let mut entry = Entry::new(input, members, &workers);
-        entry.add_priorities(run, members);
+        entry.add_priorities(input, run, members, &workers);
         if entry.ios() > 0 || entry.error != 0 {
             job(&mut out, &entry, &groups[entry.meta.group as usize], run);
         }
@@ -199,18 +199,16 @@ fn direction(out: &mut String, name: &str, way: &Way, group: &GroupWay, entry: &
 
 /// Latencies of each priority, with its name and its share of I/Os in percent, where there are several.
 fn priorities<'w>(way: &'w Way, shown: &Percentiles) -> Vec<(String, f64, &'w Histogram)> {
-    if way.priorities.len() < 2 {
-        return Vec::new();
-    }
+    let told = way.priorities.told();
     let kind = if shown.total { "lat" } else { "clat" };
-    let all: u64 = way.priorities.values().map(Histogram::count).sum();
-    let of_one = |(priority, histogram): (&IoPriority, &'w Histogram)| {
+    let all: u64 = told.iter().map(|(_, histogram)| histogram.count()).sum();
+    let of_one = |(priority, histogram): (IoPriority, &'w Histogram)| {
         let (class, level, hint) = (priority.class(), priority.level(), priority.hint());
         let share = 100.0 * histogram.count() as f64 / all as f64;
         let name = format!("{kind} prio {class}/{level}/{hint}");
         (name, share, histogram)
     };
-    way.priorities.iter().map(of_one).collect()
+    told.into_iter().map(of_one).collect()
 }
 
 fn latency(out: &mut String, name: &str, histogram: &Histogram) {
