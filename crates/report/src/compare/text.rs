@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use super::change::{Basis, Change};
 use super::figure::{Figure, Point};
 use super::{Comparison, Group, letter};
+use crate::cells::{columns_of, padded};
 use crate::format::{on_one_line, shortened};
 use crate::lines::{Lines, Width};
 use crate::summary::Summary;
@@ -120,7 +121,7 @@ nothing of the one is in the other
         let names = self
             .groups
             .iter()
-            .map(|group| self.name_of(group).chars().count());
+            .map(|group| columns_of(&self.name_of(group)));
         let width = names.max().unwrap_or(0).clamp(8, 20);
         let several = self.sides.len() > 2;
         for index in 1..self.sides.len() {
@@ -189,10 +190,15 @@ pub(super) fn legend(
         let how = how.join("; ");
         told.push(("*", format!("more than the noise (95 %): {how}")));
     } else {
-        let none = if comparison.has_changes() {
-            "none of these figures changed by more than the noise (95 %), others did"
-        } else {
-            "no figure changed by more than the noise (95 %)"
+        let none = match judged(comparison, &shown) {
+            _ if comparison.has_changes() => {
+                "none of these figures changed by more than the noise (95 %), others did"
+            }
+            Judged::All => "no figure changed by more than the noise (95 %)",
+            Judged::Some => "no figure whose noise is known changed by more than it (95 %)",
+            Judged::None => {
+                "of no figure is the noise known, so that no change can be told from chance"
+            }
         };
         told.push(("", none.to_owned()));
     }
@@ -202,6 +208,27 @@ pub(super) fn legend(
         told.push(("?", unknown.to_owned()));
     }
     told
+}
+
+/// Of how many figures that have an interval the noise is known.
+enum Judged {
+    All,
+    Some,
+    None,
+}
+
+/// Of the largest value no noise is ever known.
+fn judged(comparison: &Comparison, shown: impl Fn(Figure) -> bool) -> Judged {
+    let rows = comparison.groups.iter().flat_map(Group::rows);
+    let rows = rows.filter(|row| shown(row.figure) && row.figure.has_interval());
+    let changes = rows.flat_map(|row| row.changes).flatten();
+    let changes: Vec<Change> = changes.filter(|it| it.percent.is_some()).collect();
+    let known = changes.iter().filter(|it| it.more_than_noise.is_some());
+    match known.count() {
+        all if all == changes.len() => Judged::All,
+        0 => Judged::None,
+        _ => Judged::Some,
+    }
 }
 
 /// A name in so many columns, and two figures of both records with their changes.
@@ -214,9 +241,9 @@ fn write_short_line(text: &mut Lines, (name, width): (&str, usize), figures: &[[
         return text.figures(&[rates, latencies], [10, 10]);
     }
     let [[iops, other_iops, change], [p99, other_p99, p99_change]] = figures;
-    let name = shortened(name, width);
+    let name = padded(&shortened(name, width), width);
     let line = format!(
-        "{name:width$} {iops:>10} {other_iops:>10} {change:>9} {p99:>8} {other_p99:>8} {p99_change:>9}"
+        "{name} {iops:>10} {other_iops:>10} {change:>9} {p99:>8} {other_p99:>8} {p99_change:>9}"
     );
     let _ = writeln!(text, "{}", line.trim_end());
 }
