@@ -392,6 +392,33 @@ fn many_records_and_stages_keep_the_screen() {
     assert!(text.contains("12.3M"), "{text}");
 }
 
+/// Points of a sweep differ in the midst of their names.
+#[test]
+fn stages_of_long_names_stand_above_their_lines() {
+    let reads = reads(10_000, 500_000);
+    let names = ["4k", "64k", "1m"].map(|block| format!("depth=16 block={block}"));
+    let mut stages: Vec<StageRecord> = names
+        .iter()
+        .map(|name| {
+            stage(
+                name,
+                vec![job("reader", &reads), job("other", &reads)],
+                &reads,
+            )
+        })
+        .collect();
+    stages.push(stage("end", vec![job("reader", &reads)], &reads));
+    let many = record(stages);
+    let text = check_text(&compared(&[&many, &many]), &["\nend: reader read  "]);
+    for name in names {
+        assert!(
+            text.contains(&format!("\n{name}\n  all jobs read  ")),
+            "{text}"
+        );
+    }
+    assert_eq!(text.matches("\n  reader read  ").count(), 3, "{text}");
+}
+
 #[test]
 fn marks_are_explained_where_they_are_shown() {
     let base = plain(10_000, 500_000);

@@ -23,6 +23,8 @@ const BASELINE: usize = 9 + 10;
 const BESIDE: usize = 10 + 10;
 /// Figures of a group that has one line.
 const SHORT: [Figure; 2] = [Figure::Iops, Figure::Latency(Point::P99)];
+/// Columns of the longest name of a group that has one line.
+const NAME_MOST: usize = 20;
 /// Sentences that are shown of a kind where not all are asked for.
 const MOST_SENTENCES: usize = 8;
 
@@ -118,11 +120,9 @@ nothing of the one is in the other
 
     /// A line for each group and each record beside the baseline; on a narrow screen figures stand below their names.
     fn write_short(&self, text: &mut Lines) {
-        let names = self
-            .groups
-            .iter()
-            .map(|group| columns_of(&self.name_of(group)));
-        let width = names.max().unwrap_or(0).clamp(8, 20);
+        let named = self.short_names(text.is_narrow());
+        let names = named.iter().map(|(_, name, _)| columns_of(name));
+        let width = names.max().unwrap_or(0).clamp(8, NAME_MOST);
         let several = self.sides.len() > 2;
         for index in 1..self.sides.len() {
             let (a, b) = (letter(0), letter(index));
@@ -135,7 +135,10 @@ nothing of the one is in the other
             let name = if several { b.as_str() } else { "" };
             text.push_str("\n");
             write_short_line(text, (name, width), &[rates, latencies]);
-            for group in &self.groups {
+            for (heading, name, group) in &named {
+                if let Some(stage) = heading {
+                    let _ = writeln!(text, "{}", shortened(stage, text.columns()));
+                }
                 let figures = SHORT.map(|figure| {
                     let row = group.row(figure);
                     let written = |value: Option<f64>| {
@@ -144,9 +147,30 @@ nothing of the one is in the other
                     let change = changed(row.changes[index - 1].as_ref());
                     [written(row.values[0]), written(row.values[index]), change]
                 });
-                write_short_line(text, (&self.name_of(group), width), &figures);
+                write_short_line(text, (name, width), &figures);
             }
         }
+    }
+
+    /// Each group with its name, and with its stage where that stands above it: where names of a stage are too long with it,
+    /// those of others would look the same once they are shortened. On a narrow screen each name has a line of its own.
+    fn short_names(&self, is_narrow: bool) -> Vec<(Option<&str>, String, &Group)> {
+        let mut named = Vec::new();
+        for groups in self.groups.chunk_by(|a, b| a.stage == b.stage) {
+            let is_long = |group: &Group| columns_of(&self.name_of(group)) > NAME_MOST;
+            let is_only = groups.len() == self.groups.len();
+            let is_below = !is_narrow && !is_only && groups.iter().any(is_long);
+            named.extend(groups.iter().enumerate().map(|(at, group)| {
+                let heading = (is_below && at == 0).then_some(group.stage.as_str());
+                let name = if is_below {
+                    format!("  {}", group.name_within())
+                } else {
+                    self.name_of(group)
+                };
+                (heading, name, group)
+            }));
+        }
+        named
     }
 
     fn write_legend(&self, text: &mut Lines, is_short: bool) {
