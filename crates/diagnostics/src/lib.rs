@@ -229,15 +229,53 @@ impl Diagnostics {
 }
 
 impl fmt::Display for Diagnostics {
+    /// Of many that one line of the input has brought about, such as one for each clone of a job, the first is told and how many
+    /// there are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, diagnostic) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n\n")?;
+        /// Of so many each is told.
+        const ALIKE_MOST: usize = 3;
+        let mut groups: Vec<Vec<&Diagnostic>> = Vec::new();
+        for diagnostic in &self.0 {
+            let alike = |group: &&mut Vec<&Diagnostic>| are_alike(group[0], diagnostic);
+            match groups.iter_mut().find(alike) {
+                Some(group) => group.push(diagnostic),
+                None => groups.push(vec![diagnostic]),
             }
-            diagnostic.fmt(f)?;
+        }
+        let mut is_first = true;
+        for group in groups {
+            let shown = if group.len() > ALIKE_MOST {
+                1
+            } else {
+                group.len()
+            };
+            for diagnostic in &group[..shown] {
+                f.write_str(if is_first { "" } else { "\n\n" })?;
+                is_first = false;
+                diagnostic.fmt(f)?;
+            }
+            if group.len() > shown {
+                write!(f, "\n  and {} more like this one", group.len() - shown)?;
+            }
         }
         Ok(())
     }
+}
+
+/// Whether two complaints have one place and one remedy. Without a place, both must begin alike, up to a colon.
+fn are_alike(one: &Diagnostic, other: &Diagnostic) -> bool {
+    let subject = |it: &Diagnostic| match &it.location {
+        Some(_) => None,
+        None => it
+            .message
+            .split_once(": ")
+            .map(|(first, _)| first.to_owned()),
+    };
+    one.hint.is_some()
+        && (one.severity, &one.hint, &one.location)
+            == (other.severity, &other.hint, &other.location)
+        && subject(one) == subject(other)
+        && (one.location.is_some() || subject(one).is_some())
 }
 
 impl std::error::Error for Diagnostics {}
@@ -402,6 +440,38 @@ mod tests {
                 .to_string()
                 .contains("more to complain of than these 200")
         );
+    }
+
+    #[test]
+    fn many_of_one_place_and_remedy_are_told_once() {
+        let text = "[j]\ndirectory=/nope\nnumjobs=5\n";
+        let of_clone = |clone: usize| {
+            let message =
+                format!("job `j`: target `/nope/j.{clone}.0`: there is no directory `/nope`");
+            Diagnostic::error(message).hint("make the directory first")
+        };
+        let at = |it: Diagnostic, span| it.at(Location::in_text("f", text, span));
+        let all = |made: Vec<Diagnostic>| Diagnostics(made).to_string();
+        let other = || at(Diagnostic::error("other"), 0..3);
+        let placed = |count| (0..count).map(|clone| at(of_clone(clone), 4..19));
+        let shown = all(placed(5).chain([other()]).collect());
+        let expected = format!(
+            "{}\n  and 4 more like this one\n\n{}",
+            at(of_clone(0), 4..19),
+            other()
+        );
+        assert_eq!(shown, expected);
+        // Few are told one by one, and so is what has another place or remedy.
+        assert_eq!(all(placed(3).collect()).matches("error: ").count(), 3);
+        let elsewhere = (0..5).map(|clone| at(of_clone(clone), clone..clone + 1));
+        assert_eq!(all(elsewhere.collect()).matches("error: ").count(), 5);
+        let unsaid = (0..5).map(|_| other());
+        assert_eq!(all(unsaid.collect()).matches("error: ").count(), 5);
+        // Without a place, those of one job.
+        let unplaced = (0..5).map(of_clone);
+        assert!(all(unplaced.collect()).ends_with("first\n  and 4 more like this one"));
+        let jobs = (0..5).map(|job| Diagnostic::error(format!("job `{job}`: x")).hint("y"));
+        assert_eq!(all(jobs.collect()).matches("error: ").count(), 5);
     }
 
     #[test]

@@ -29,9 +29,13 @@ pub enum MountError {
     },
     /// The kernel has no FUSE for us.
     #[error(
-        "`{DEVICE}` cannot be opened: {0}\n  hint: load the kernel's module `fuse`, or serve over NBD alone"
+        "`{DEVICE}` cannot be opened: {error}\n  hint: {}, or serve over NBD alone",
+        device_remedy(error)
     )]
-    Device(io::Error),
+    Device {
+        /// Why.
+        error: io::Error,
+    },
     /// The kernel refused.
     #[error(
         "`{path}` cannot be mounted on: {source}\n  hint: mounting needs root, serving over NBD does not"
@@ -42,6 +46,14 @@ pub enum MountError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// What to do where the device cannot be opened.
+fn device_remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "run as root, as mounting needs it",
+        _ => "load the kernel's module `fuse`",
+    }
 }
 
 /// A mount, and the device through which its requests come. Undone when dropped.
@@ -84,7 +96,9 @@ impl Mount {
         let path = fs::canonicalize(path).map_err(|error| place(error.to_string()))?;
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let device = rustix::fs::open(DEVICE, flags, Mode::empty());
-        let device = device.map_err(|error| MountError::Device(error.into()))?;
+        let device = device.map_err(|error| MountError::Device {
+            error: error.into(),
+        })?;
         mount(&path, device.as_fd()).map_err(|source| MountError::Mount {
             path: path.display().to_string(),
             source,
@@ -182,6 +196,16 @@ pub(crate) fn unescaped(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_may_not_mount_is_not_sent_to_load_a_module() {
+        let told = |kind: io::ErrorKind| MountError::Device { error: kind.into() }.to_string();
+        let denied = told(io::ErrorKind::PermissionDenied);
+        assert!(
+            denied.ends_with("hint: run as root, as mounting needs it, or serve over NBD alone")
+        );
+        assert!(told(io::ErrorKind::NotFound).contains("hint: load the kernel's module `fuse`"));
+    }
 
     #[test]
     fn our_mounts_are_known_by_their_type() {

@@ -51,7 +51,7 @@ fn act(
 ) -> Result<Code, Failure> {
     tell_warnings(&input.warnings, console);
     let settings = &input.settings;
-    map_to_this_machine(&ours.maps, &mut input.workload)?;
+    map_to_this_machine(&ours.maps, &mut input.workload, console)?;
     let shown = settings.path();
     console.print(&format!("Checking for {shown}\n"));
     let path = prepare_diskperformance(settings, &mut input.workload)?;

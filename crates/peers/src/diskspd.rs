@@ -63,7 +63,7 @@ fn act(mut input: DiskspdInput, ours: &Ours, console: &dyn Console) -> Result<Co
             return Ok(Code::Success);
         }
     }
-    map_to_this_machine(&ours.maps, &mut input.workload)?;
+    map_to_this_machine(&ours.maps, &mut input.workload, console)?;
     tell_warnings(&settle_paths(&mut input.workload)?, console);
     run(&input, ours, console)
 }

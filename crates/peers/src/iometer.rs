@@ -43,7 +43,7 @@ fn act(mut input: IometerInput, ours: &Ours, console: &dyn Console) -> Result<Co
         console.print_help(iometer::usage());
         return Ok(Code::Success);
     }
-    map_to_this_machine(&ours.maps, &mut input.workload)?;
+    map_to_this_machine(&ours.maps, &mut input.workload, console)?;
     let mut workload = input.workload.clone();
     settle_iometer(&mut workload, &input)?;
     input.workload = workload;

@@ -34,7 +34,7 @@ fn act(mut input: SqlioInput, ours: &Ours, console: &dyn Console) -> Result<Code
         console.print_help(sqlio::usage());
         return Ok(Code::Success);
     }
-    map_to_this_machine(&ours.maps, &mut input.workload)?;
+    map_to_this_machine(&ours.maps, &mut input.workload, console)?;
     tell_warnings(&settle_paths(&mut input.workload)?, console);
     let mut screen = progress(console);
     let settings = &input.settings;

@@ -226,7 +226,7 @@ fn act(
     if input.options.simulate {
         return simulate(&input, words, console);
     }
-    map_to_this_machine(&ours.maps, &mut input.workload)?;
+    map_to_this_machine(&ours.maps, &mut input.workload, console)?;
     let notes = input.settle(&SystemFiles, fathom_rawio::wall_clock());
     let notes = notes.map_err(|others| {
         let hint = others.hint();

@@ -399,6 +399,31 @@ fn hosts_that_were_all_stopped_are_all_there() {
     assert!(check_of(&record, "all-hosts").passed && record.interrupted);
 }
 
+/// An I/O that fails ends a run before its last stages, and nobody has stopped it.
+#[test]
+fn a_host_that_ended_by_itself_counts_as_far_as_it_came() {
+    let mut parts = [part("a", &PLAIN), part("b", &PLAIN)];
+    for part in &mut parts {
+        let mut more = part.record.workload["stage"][0].clone();
+        more["name"] = json!("more");
+        let stages = part.record.workload["stage"].as_array_mut().unwrap();
+        stages.push(more);
+    }
+    let more = StageRecord {
+        name: "more".to_owned(),
+        ..parts[1].record.stages[0].clone()
+    };
+    parts[1].record.stages.push(more);
+    let record = merged(&parts);
+    assert_eq!(record.stages.len(), 2);
+    let check = check_of(&record, "all-hosts");
+    assert!(!check.passed);
+    assert_eq!(
+        check.evidence,
+        "1 of 2 hosts measured all of it: a has no stage `more`"
+    );
+}
+
 #[test]
 fn a_hosts_failed_check_has_its_name() {
     let short = Did {

@@ -93,6 +93,12 @@ pub(crate) fn fitted(text: &str, columns: usize) -> String {
     format!("{head}…{}", ending(text, kept.div_ceil(2)))
 }
 
+/// `text` with blanks behind it up to so many columns; what is longer stays as it is.
+pub(crate) fn padded(text: &str, columns: usize) -> String {
+    let blanks = columns.saturating_sub(columns_of(text));
+    format!("{text}{}", " ".repeat(blanks))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,5 +125,7 @@ mod tests {
         check("a🦀b", 4);
         assert_eq!(fitted("a_rather_long_name", 8), "a_r…name");
         assert_eq!(fitted("データベース", 6), "デ…ス");
+        assert_eq!(padded("データ", 8), "データ  ");
+        assert_eq!(padded("データ", 4), "データ");
     }
 }

@@ -2,6 +2,8 @@
 
 use fathom_units::group_digits;
 
+use crate::cells::fitted;
+
 /// `text` so that nothing in it steers a terminal: control characters become a replacement mark, but for the ends of lines and the
 /// tabs that a text of many lines has.
 pub fn plain(text: &str) -> String {
@@ -51,15 +53,7 @@ pub(crate) fn mebibytes(bytes_per_sec: f64) -> String {
 
 /// `text` on one line of at most `width` columns: what is too long loses its middle, since clones differ at the end.
 pub(crate) fn shortened(text: &str, width: usize) -> String {
-    let text = on_one_line(text);
-    let count = text.chars().count();
-    if count <= width {
-        return text;
-    }
-    let kept = width.saturating_sub(1);
-    let head: String = text.chars().take(kept / 2).collect();
-    let tail: String = text.chars().skip(count - kept.div_ceil(2)).collect();
-    format!("{head}…{tail}")
+    fitted(&on_one_line(text), width)
 }
 
 /// A share as whole percents: `98 %`.

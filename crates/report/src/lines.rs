@@ -5,6 +5,7 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::cells::columns_of;
 use crate::format::{on_one_line, plain};
 
 /// Columns that text may have.
@@ -83,10 +84,10 @@ impl Lines {
     fn wrap_to(&mut self, most: usize, head: &str, body: &str, indent: usize) {
         // A name in it must begin no line of its own.
         let (head, body) = (on_one_line(head), on_one_line(body));
-        let mut column = head.chars().count();
+        let mut column = columns_of(&head);
         self.text.push_str(&head);
         for (index, word) in words(&body).enumerate() {
-            let width = word.chars().count();
+            let width = columns_of(word);
             if index > 0 && column + 1 + width > most {
                 self.text.push('\n');
                 self.text.push_str(&" ".repeat(indent));
@@ -145,7 +146,7 @@ pub fn notices(text: &str, columns: Option<usize>) -> String {
         let words = line.trim_start_matches(' ');
         let word = NOTICES.into_iter().find(|word| words.starts_with(word));
         // How wide a tab is, the terminal knows.
-        let is_long = line.chars().count() > width.longest && !line.contains('\t');
+        let is_long = columns_of(line) > width.longest && !line.contains('\t');
         if let Some(word) = word.filter(|_| is_long) {
             let (head, body) = line.split_at(line.len() - words.len() + word.len());
             lines.line(head, body, head.len());

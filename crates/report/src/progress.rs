@@ -3,6 +3,7 @@
 use fathom_record::{Event, IntervalStats, Phase};
 use fathom_units::{Bytes, per_second};
 
+use crate::cells::{beginning, columns_of};
 use crate::course::{Course, all_directions, phase_name};
 use crate::format::{mebibytes, on_one_line, plain, rate, short_time, shortened};
 
@@ -24,10 +25,10 @@ impl Progress {
         self.course.event(event);
         match event {
             Event::Layout { path, done, total } => {
-                let rest = layout_line("", *done, *total).chars().count();
+                let rest = columns_of(&layout_line("", *done, *total));
                 let path = shortened(path, width.saturating_sub(rest).max(1));
                 let line = on_one_line(&layout_line(&path, *done, *total));
-                Some(cut(&line, width))
+                Some(beginning(&line, width).to_owned())
             }
             Event::Interval {
                 phase, interval, ..
@@ -57,21 +58,21 @@ impl Progress {
             format!("{place}  {shown}")
         });
         let tails: Vec<String> = tails.collect();
-        let room = |tail: &str| width.saturating_sub(head.chars().count() + tail.chars().count());
+        let room = |tail: &str| width.saturating_sub(columns_of(&head) + columns_of(tail));
         // One column for the name, and the blank behind it.
         let line = match tails.iter().find(|tail| room(tail) >= 2) {
             Some(tail) => {
                 let stage = shortened(&self.course.stage, room(tail) - 1);
                 format!("{head}{stage} {tail}")
             }
-            None => match tails.last().filter(|tail| tail.chars().count() <= width) {
+            None => match tails.last().filter(|tail| columns_of(tail) <= width) {
                 Some(tail) if room(tail) > 0 => format!("{head}{tail}"),
                 Some(tail) => tail.clone(),
                 None => place,
             },
         };
         // A name from a workload must not steer the terminal.
-        cut(&on_one_line(&line), width)
+        beginning(&on_one_line(&line), width).to_owned()
     }
 }
 
@@ -96,11 +97,6 @@ fn figures(interval: &IntervalStats) -> Vec<String> {
         }));
     }
     figures
-}
-
-/// The first `width` characters of `line`.
-fn cut(line: &str, width: usize) -> String {
-    line.chars().take(width).collect()
 }
 
 /// Progress of writing a file out: `writing /mnt/a: 1.2 GiB of 4 GiB (30 %)`.
@@ -186,6 +182,12 @@ mod tests {
         ] {
             let line = progress.line(&second, width).unwrap();
             assert_eq!(line, expected, "{width}");
+        }
+        // Letters of East Asia take two columns.
+        progress.course.stage = "データベース".to_owned();
+        for width in 3..100 {
+            let line = progress.line(&second, width).unwrap();
+            assert!(columns_of(&line) <= width, "{line:?} on {width}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! The list of stored runs.
 
+use crate::cells::{columns_of, padded};
 use crate::format::on_one_line;
 use crate::lines::{Lines, Width};
 
@@ -29,17 +30,18 @@ pub fn runs_table(rows: &[RunRow], width: Width) -> String {
         );
         return text.finish();
     }
-    let ids = rows.iter().map(|row| row.id.chars().count()).max();
+    let ids = rows.iter().map(|row| columns_of(&row.id)).max();
     let ids = ids.unwrap_or(0);
     let is_narrow = text.is_narrow();
     // A name from a workload, or from a folder that somebody put there, must not steer the terminal.
     let mut put = |row: [&str; 4]| {
         let [id, kind, verdict, what] = row.map(on_one_line);
+        let id = padded(&id, ids);
         if is_narrow {
-            text.wrap("", &format!("{id:ids$}  {verdict}"), 2);
+            text.wrap("", &format!("{id}  {verdict}"), 2);
             text.wrap(&format!("  {kind:7}  "), &what, 4);
         } else {
-            let head = format!("{id:ids$}  {kind:7}  {verdict:12}  ");
+            let head = format!("{id}  {kind:7}  {verdict:12}  ");
             text.line(&head, &what, 4);
         }
     };

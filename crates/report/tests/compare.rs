@@ -229,6 +229,55 @@ fn the_same_twice_shows_no_change() {
     assert!(crossed(&comparison, "iops-0%").is_empty());
 }
 
+/// Where the noise is not known, nobody can say that a change is within it.
+#[test]
+fn what_cannot_be_judged_is_not_called_unchanged() {
+    let short = |iops, median_ns| {
+        let mut record = plain(iops, median_ns);
+        record.stages[0].intervals.clear();
+        record
+    };
+    let [base, other] = [short(10_000, 500_000), short(9_950, 500_000)];
+    check_text(
+        &compared(&[&base, &other]),
+        &["no figure whose noise is known changed by more than it (95 %)\n"],
+    );
+    let mut few = [short(10_000, 500_000), short(5_000, 700_000)];
+    for record in &mut few {
+        let mut histogram = Histogram::new();
+        histogram.record(record.started_unix_ns + 500_000);
+        let encoded = to_hdr_base64(&histogram).unwrap_or_default();
+        let stage = &mut record.stages[0];
+        let own = stage.jobs.iter_mut().filter_map(|job| job.read.as_mut());
+        for reads in own.chain(stage.total.read.as_mut()) {
+            reads.latency_ns.histogram.clone_from(&encoded);
+        }
+    }
+    few[1].started_unix_ns = 1;
+    let text = compared(&[&few[0], &few[1]]).to_text(Summary::Full, Width::PLAIN);
+    assert!(!text.contains("no figure changed"), "{text}");
+}
+
+#[test]
+fn several_hosts_beside_one_are_told_by_their_number() {
+    let one = plain(10_000, 500_000);
+    let mut two = one.clone();
+    two.environment = serde_json::json!({"kernel": "6.1", "hosts": {
+        "db1": {"cpu_count": 2, "arch": "x86_64"}, "db2": {"cpu_count": 4, "arch": "x86_64"}}});
+    let text = check_text(
+        &compared(&[&two, &one]),
+        &["doubt    A, B: 2 hosts beside one host\n"],
+    );
+    assert!(
+        !text.contains("cpu_count") && !text.contains("db1"),
+        "{text}"
+    );
+    let mut other = two.clone();
+    other.environment["hosts"]["db2"]["cpu_count"] = serde_json::json!(8);
+    let told = "doubt    A, B: other machines: `hosts.db2.cpu_count` 4 → 8\n";
+    check_text(&compared(&[&two, &other]), &[told]);
+}
+
 #[test]
 fn a_change_within_the_noise_has_no_mark_and_crosses_nothing() {
     let comparison = compared(&[&plain(10_000, 500_000), &plain(9_950, 500_000)]);
@@ -341,6 +390,33 @@ fn many_records_and_stages_keep_the_screen() {
     let comparison = compared(&[&many, &many]);
     let text = check_text(&comparison, &["IOPS A", "`--full` shows every figure"]);
     assert!(text.contains("12.3M"), "{text}");
+}
+
+/// Points of a sweep differ in the midst of their names.
+#[test]
+fn stages_of_long_names_stand_above_their_lines() {
+    let reads = reads(10_000, 500_000);
+    let names = ["4k", "64k", "1m"].map(|block| format!("depth=16 block={block}"));
+    let mut stages: Vec<StageRecord> = names
+        .iter()
+        .map(|name| {
+            stage(
+                name,
+                vec![job("reader", &reads), job("other", &reads)],
+                &reads,
+            )
+        })
+        .collect();
+    stages.push(stage("end", vec![job("reader", &reads)], &reads));
+    let many = record(stages);
+    let text = check_text(&compared(&[&many, &many]), &["\nend: reader read  "]);
+    for name in names {
+        assert!(
+            text.contains(&format!("\n{name}\n  all jobs read  ")),
+            "{text}"
+        );
+    }
+    assert_eq!(text.matches("\n  reader read  ").count(), 3, "{text}");
 }
 
 #[test]

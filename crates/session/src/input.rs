@@ -320,6 +320,7 @@ fn fresh_files(workload: &mut Workload, is_folder: impl Fn(&str) -> bool) {
 /// What is wrong with the words, or with what they name.
 pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> {
     let mut input = unmapped(words, console)?;
+    tell_unused_maps(words.maps, &input.workload, console)?;
     input.replaced = map_paths(words.maps, &mut input.workload)?;
     Ok(input)
 }
@@ -332,6 +333,7 @@ pub fn load(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> 
 pub fn load_to_predict(words: &Words<'_>, console: &dyn Console) -> Result<Input, Failure> {
     let mut input = unmapped(words, console)?;
     size_exports(&mut input.workload);
+    tell_unused_maps(words.maps, &input.workload, console)?;
     input.replaced = map_paths(words.maps, &mut input.workload)?;
     Ok(input)
 }
@@ -373,11 +375,50 @@ pub fn map_paths(maps: &[String], workload: &mut Workload) -> Result<Vec<Replace
     Ok(apply(&maps, workload))
 }
 
+/// Tells which `FROM=TO` of `maps` replace no path of `workload`: I/O goes where the workload has it then, and not where its user
+/// thinks.
+///
+/// # Errors
+/// Where one is not of that form.
+fn tell_unused_maps(
+    maps: &[String],
+    workload: &Workload,
+    console: &dyn Console,
+) -> Result<(), Failure> {
+    /// Paths that are named where a map fits none.
+    const SHOWN: usize = 3;
+    let targets = workload.jobs().flat_map(|(_, job)| &job.targets);
+    let mut paths: Vec<&str> = targets.map(|target| target.place.path()).collect();
+    let mut seen = BTreeSet::new();
+    paths.retain(|path| seen.insert(*path));
+    for map in maps {
+        let (from, to) = parse_map(map)?;
+        if paths.iter().any(|path| mapped(path, &from, &to).is_some()) {
+            continue;
+        }
+        let named = paths.iter().take(SHOWN).map(|path| format!("`{path}`"));
+        let more = match paths.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let named = named.collect::<Vec<_>>().join(", ");
+        console.tell(&format!(
+            "note: `--map {map}` changes nothing: no path of this workload is `{from}` or lies below it; it has {named}{more}"
+        ));
+    }
+    Ok(())
+}
+
 /// As [`map_paths`], where the workload is to run on this machine.
 ///
 /// # Errors
 /// As [`map_paths`], and where a path is of Windows still.
-pub fn map_to_this_machine(maps: &[String], workload: &mut Workload) -> Result<(), Failure> {
+pub fn map_to_this_machine(
+    maps: &[String],
+    workload: &mut Workload,
+    console: &dyn Console,
+) -> Result<(), Failure> {
+    tell_unused_maps(maps, workload, console)?;
     refuse_windows_of(&map_paths(maps, workload)?)
 }
 
@@ -513,8 +554,12 @@ fn backend_after(job: &Job) -> Backend {
     }
 }
 
-/// `path` with `from` replaced by `to`, where `from` is the whole path, a drive, or whole leading components of it.
+/// `path` with `from` replaced by `to`, where `from` is the whole path, a drive, or whole leading components of it; `.` stands for
+/// the folder that names without one are in.
 fn mapped(path: &str, from: &str, to: &str) -> Option<String> {
+    if from == "." && is_in_this_folder(path) {
+        return Some(format!("{}/{path}", to.trim_end_matches('/')));
+    }
     // Windows does not tell drives apart by case.
     let is_drive = from.len() == 2 && from.ends_with(':');
     let rest = match path.get(..from.len()) {
@@ -532,8 +577,18 @@ fn mapped(path: &str, from: &str, to: &str) -> Option<String> {
         .then(|| format!("{to}/{}", rest.trim_start_matches('\\').replace('\\', "/")))
 }
 
+/// Whether it is a name that is looked for in the folder in which the program was started, and does not begin with `./`. Windows
+/// has names of other kinds.
+fn is_in_this_folder(path: &str) -> bool {
+    let first = path.split('/').next().unwrap_or_default();
+    let is_elsewhere = ["", ".", ".."].contains(&first) || is_windows_path(path);
+    !is_elsewhere && !Place::Path(path.to_owned()).is_export()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use fathom_diagnostics::Diagnostic;
 
     use super::*;
@@ -566,7 +621,8 @@ mod tests {
     fn a_path_of_windows_in_the_place_of_another_is_refused() {
         let told = |map: &str| {
             let mut workload = preset("quick", "/data").unwrap();
-            map_to_this_machine(&[map.to_owned()], &mut workload).map_err(|it| it.message)
+            let console = Told::default();
+            map_to_this_machine(&[map.to_owned()], &mut workload, &console).map_err(|it| it.message)
         };
         assert!(told("/data=/mnt").is_ok());
         let message = told("/data=E:\\new").unwrap_err();
@@ -574,6 +630,41 @@ mod tests {
             message.contains("is a path of Windows") && message.contains("behind the `=`"),
             "{message}"
         );
+    }
+
+    /// What is told on standard error.
+    #[derive(Debug, Default)]
+    struct Told(Mutex<String>);
+
+    impl Console for Told {
+        fn print(&self, _: &str) {}
+        fn tell(&self, line: &str) {
+            self.0.lock().unwrap().push_str(line);
+        }
+        fn draw(&self, _: &str) {}
+        fn is_terminal(&self) -> bool {
+            false
+        }
+        fn columns(&self) -> Option<usize> {
+            None
+        }
+    }
+
+    /// Where nothing is replaced, I/O goes to the path of the file, which its user did not mean.
+    #[test]
+    fn a_map_that_replaces_nothing_is_told() {
+        let told = |maps: &[&str]| {
+            let maps: Vec<String> = maps.iter().map(|map| (*map).to_owned()).collect();
+            let console = Told::default();
+            let mut workload = preset("quick", "/data").unwrap();
+            map_to_this_machine(&maps, &mut workload, &console).unwrap();
+            console.0.into_inner().unwrap()
+        };
+        assert_eq!(told(&[]), "");
+        assert_eq!(told(&["/data=/mnt"]), "");
+        let unused = "note: `--map /dat=/mnt` changes nothing: no path of this workload is `/dat` or lies below it; it has `/data`";
+        assert_eq!(told(&["/dat=/mnt"]), unused);
+        assert_eq!(told(&["/data=/mnt", "/dat=/mnt"]), unused);
     }
 
     #[track_caller]
@@ -601,6 +692,14 @@ mod tests {
         check("#1", "#1", "/dev/sdb", Some("/dev/sdb"));
         check("#12", "#1", "/dev/sdb", None);
         check("E:", "E:", "/dev/sdb", Some("/dev/sdb"));
+        check("j.0.0", ".", "/mnt/a", Some("/mnt/a/j.0.0"));
+        check("d/j.0.0", ".", "/mnt/a/", Some("/mnt/a/d/j.0.0"));
+        check("./x", ".", "/mnt/a", Some("/mnt/a/x"));
+        check(".", ".", "/mnt/a", Some("/mnt/a"));
+        check(".x", ".", "/mnt/a", Some("/mnt/a/.x"));
+        for elsewhere in ["/x", "../x", "E:x", "#1", "nbd://h/x"] {
+            check(elsewhere, ".", "/mnt/a", None);
+        }
     }
 
     #[test]

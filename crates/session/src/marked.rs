@@ -35,6 +35,7 @@ impl MarkedFile {
             Ok(Found::Own(own)) => return Self { path: own }.if_writable(),
             Ok(Found::Other(what)) => return Err(refused(format!("`{name}` {what}"))),
             Ok(Found::Nothing) => {}
+            Err(error) if is_of_folder(&error) => return Err(unwritten(path, &error)),
             Err(error) => return Err(refused(format!("`{name}` cannot be replaced: {error}"))),
         }
         let folder = path.parent();
@@ -120,6 +121,12 @@ fn found_at(path: &Path, mark: Mark) -> io::Result<Found> {
     })
 }
 
+/// Whether the folder keeps a file from being made, and not what stands there.
+fn is_of_folder(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, PermissionDenied};
+    matches!(error.kind(), NotADirectory | PermissionDenied)
+}
+
 /// A new file in the folder of `path`, under a name that nothing there has.
 fn part_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     const TRIES: u32 = 1000;
@@ -166,6 +173,18 @@ mod tests {
         let failure = at(Path::new("/proc/self/page.html")).unwrap_err();
         assert_eq!(failure.code, Code::Target, "{}", failure.message);
         assert!(failure.message.contains("hint: "), "{}", failure.message);
+    }
+
+    #[test]
+    fn a_file_in_a_folders_place_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let failure = at(&file.join("page.html")).unwrap_err();
+        assert_eq!(failure.code, Code::Target, "{}", failure.message);
+        let told =
+            "cannot be written: Not a directory (os error 20)\n  hint: make its folder first";
+        assert!(failure.message.contains(told), "{}", failure.message);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use fathom_rawio::Clock;
 use fathom_record::{Event, EventSink};
-use fathom_report::{Panel, Progress};
+use fathom_report::{Panel, Progress, columns_of};
 use fathom_units::Nanos;
 
 use crate::Console;
@@ -139,7 +139,7 @@ impl EventSink for Screen<'_> {
             Event::Note { .. } | Event::WrongData { .. } | Event::JobFailed { .. }
         );
         if self.terminal && !stays {
-            let width = line.chars().count();
+            let width = columns_of(&line);
             let padding = " ".repeat(self.open_line.saturating_sub(width));
             self.console.draw(&format!("\r{line}{padding}"));
             self.open_line = width;

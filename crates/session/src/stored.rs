@@ -27,6 +27,8 @@ pub fn store_failure(error: &StoreError) -> Failure {
         | StoreError::Ambiguous { .. }
         | StoreError::OtherSchema { .. }
         | StoreError::BadRecord { .. }
+        | StoreError::Nothing { .. }
+        | StoreError::CutOff { .. }
         | StoreError::TooLarge { .. } => Code::Input,
         StoreError::BadLimit { .. } => Code::Usage,
     };

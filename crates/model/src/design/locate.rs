@@ -231,6 +231,8 @@ fn first_few(all: impl Iterator<Item = String>) -> Vec<String> {
 /// The directory of a path, for a `--map` line.
 fn parent_of(path: &str) -> &str {
     match path.rfind(['/', '\\']) {
+        // A name without a folder is in the program's own; a drive, and a disk by its number, are in none.
+        None if !path.contains(':') && !path.starts_with('#') => ".",
         Some(0) | None => path,
         Some(end) => &path[..end],
     }

@@ -161,6 +161,14 @@ caching = "none"
         "nothing in the design serves `/var/f`; it has `/mnt` on `db1`, `/mnt/data` on `db1`"
     );
     assert_eq!(error.hint(), "map it with `--map /var=/mnt`");
+    for (path, hint) in [
+        ("j.0.0", "map it with `--map .=/mnt`"),
+        ("d/j.0.0", "map it with `--map d=/mnt`"),
+        ("E:", "map it with `--map E:=/mnt`"),
+        ("#1", "map it with `--map #1=/mnt`"),
+    ] {
+        assert_eq!(design.locate(Some("db1"), path).unwrap_err().hint(), hint);
+    }
     let export = "nbd+unix:///d?socket=/run/x/fathom.sock";
     let error = design.locate(Some("db1"), export).unwrap_err();
     assert_eq!(

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::HostPart;
 use super::workload::{are_their_own, stages};
-use crate::{DirectionRecord, Record, RunKind, SCHEMA, StageRecord};
+use crate::{DirectionRecord, PlannedStage, Record, RunKind, SCHEMA, StageRecord};
 
 /// Why records cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -203,9 +203,18 @@ fn figures_of(stage: &StageRecord) -> impl Iterator<Item = &DirectionRecord> {
     ways.into_iter().flatten().chain(total.meta.values())
 }
 
-/// Whether the run was ended before it was over: the last of its stages may be missing.
+/// Whether the run was ended before it was over, by its user, by what killed it, or by itself (an I/O that failed): the last of
+/// its stages may be missing.
 pub(super) fn is_partial(part: &HostPart) -> bool {
-    part.record.interrupted || part.record.stages.iter().any(is_cut_off)
+    let record = &part.record;
+    record.interrupted || record.stages.iter().any(is_cut_off) || lacks_its_own(record)
+}
+
+/// Whether the workload of the run has more stages than were measured.
+fn lacks_its_own(record: &Record) -> bool {
+    let planned = PlannedStage::of_document(&record.workload);
+    let planned: u64 = planned.iter().map(|stage| stage.repeats).sum();
+    planned > record.stages.len() as u64
 }
 
 /// Whether its host was cut off in the midst of it: then its seconds alone are known.

@@ -2,7 +2,7 @@
 
 use fathom_record::{Record, RunKind, Verdict};
 use fathom_units::Nanos;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::differences::{differences, in_words};
 use crate::repeats::stages_with_repeats;
@@ -30,7 +30,19 @@ pub(super) fn doubts(base: &Record, other: &Record, most: usize) -> Vec<String> 
     let real = |record: &Record| record.kind != RunKind::Predict;
     // Virtual time goes alike on every machine.
     if real(base) || real(other) {
-        let [machine, other] = [machine(base), machine(other)];
+        let [mut machine, mut other] = [machine(base), machine(other)];
+        let counts = [&machine, &other].map(hosts_of);
+        if counts[0] != counts[1] {
+            doubts.push(format!(
+                "{} beside {}",
+                of_hosts(counts[0]),
+                of_hosts(counts[1])
+            ));
+            // Each machine of the one is not in the other, and all of them would be told as one value.
+            for environment in [&mut machine, &mut other] {
+                environment.as_object_mut().map(|all| all.remove("hosts"));
+            }
+        }
         let found = differences(&machine, &other);
         if !found.is_empty() {
             doubts.push(format!("other machines: {}", in_words(&found, most)));
@@ -118,6 +130,18 @@ fn machine(record: &Record) -> Value {
         machine.remove(CLOCK_READING);
     }
     machine
+}
+
+/// Of how many hosts an environment is.
+fn hosts_of(environment: &Value) -> usize {
+    environment["hosts"].as_object().map_or(1, Map::len)
+}
+
+fn of_hosts(count: usize) -> String {
+    match count {
+        1 => "one host".to_owned(),
+        count => format!("{count} hosts"),
+    }
 }
 
 fn kind_words(kind: RunKind) -> &'static str {

@@ -69,6 +69,14 @@ impl Figure {
         }
     }
 
+    /// Whether an interval of it can be known: of all but the largest value.
+    pub(super) fn has_interval(self) -> bool {
+        match self {
+            Self::Iops | Self::Bandwidth => true,
+            Self::Latency(point) | Self::Response(point) => point.percent().is_some(),
+        }
+    }
+
     /// Unit of its values, as keys end in it.
     pub fn unit(self) -> &'static str {
         match self {

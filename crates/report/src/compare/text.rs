@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use super::change::{Basis, Change};
 use super::figure::{Figure, Point};
 use super::{Comparison, Group, letter};
+use crate::cells::{columns_of, padded};
 use crate::format::{on_one_line, shortened};
 use crate::lines::{Lines, Width};
 use crate::summary::Summary;
@@ -22,6 +23,8 @@ const BASELINE: usize = 9 + 10;
 const BESIDE: usize = 10 + 10;
 /// Figures of a group that has one line.
 const SHORT: [Figure; 2] = [Figure::Iops, Figure::Latency(Point::P99)];
+/// Columns of the longest name of a group that has one line.
+const NAME_MOST: usize = 20;
 /// Sentences that are shown of a kind where not all are asked for.
 const MOST_SENTENCES: usize = 8;
 
@@ -117,11 +120,9 @@ nothing of the one is in the other
 
     /// A line for each group and each record beside the baseline; on a narrow screen figures stand below their names.
     fn write_short(&self, text: &mut Lines) {
-        let names = self
-            .groups
-            .iter()
-            .map(|group| self.name_of(group).chars().count());
-        let width = names.max().unwrap_or(0).clamp(8, 20);
+        let named = self.short_names(text.is_narrow());
+        let names = named.iter().map(|(_, name, _)| columns_of(name));
+        let width = names.max().unwrap_or(0).clamp(8, NAME_MOST);
         let several = self.sides.len() > 2;
         for index in 1..self.sides.len() {
             let (a, b) = (letter(0), letter(index));
@@ -134,7 +135,10 @@ nothing of the one is in the other
             let name = if several { b.as_str() } else { "" };
             text.push_str("\n");
             write_short_line(text, (name, width), &[rates, latencies]);
-            for group in &self.groups {
+            for (heading, name, group) in &named {
+                if let Some(stage) = heading {
+                    let _ = writeln!(text, "{}", shortened(stage, text.columns()));
+                }
                 let figures = SHORT.map(|figure| {
                     let row = group.row(figure);
                     let written = |value: Option<f64>| {
@@ -143,9 +147,30 @@ nothing of the one is in the other
                     let change = changed(row.changes[index - 1].as_ref());
                     [written(row.values[0]), written(row.values[index]), change]
                 });
-                write_short_line(text, (&self.name_of(group), width), &figures);
+                write_short_line(text, (name, width), &figures);
             }
         }
+    }
+
+    /// Each group with its name, and with its stage where that stands above it: where names of a stage are too long with it,
+    /// those of others would look the same once they are shortened. On a narrow screen each name has a line of its own.
+    fn short_names(&self, is_narrow: bool) -> Vec<(Option<&str>, String, &Group)> {
+        let mut named = Vec::new();
+        for groups in self.groups.chunk_by(|a, b| a.stage == b.stage) {
+            let is_long = |group: &Group| columns_of(&self.name_of(group)) > NAME_MOST;
+            let is_only = groups.len() == self.groups.len();
+            let is_below = !is_narrow && !is_only && groups.iter().any(is_long);
+            named.extend(groups.iter().enumerate().map(|(at, group)| {
+                let heading = (is_below && at == 0).then_some(group.stage.as_str());
+                let name = if is_below {
+                    format!("  {}", group.name_within())
+                } else {
+                    self.name_of(group)
+                };
+                (heading, name, group)
+            }));
+        }
+        named
     }
 
     fn write_legend(&self, text: &mut Lines, is_short: bool) {
@@ -189,10 +214,15 @@ pub(super) fn legend(
         let how = how.join("; ");
         told.push(("*", format!("more than the noise (95 %): {how}")));
     } else {
-        let none = if comparison.has_changes() {
-            "none of these figures changed by more than the noise (95 %), others did"
-        } else {
-            "no figure changed by more than the noise (95 %)"
+        let none = match judged(comparison, &shown) {
+            _ if comparison.has_changes() => {
+                "none of these figures changed by more than the noise (95 %), others did"
+            }
+            Judged::All => "no figure changed by more than the noise (95 %)",
+            Judged::Some => "no figure whose noise is known changed by more than it (95 %)",
+            Judged::None => {
+                "of no figure is the noise known, so that no change can be told from chance"
+            }
         };
         told.push(("", none.to_owned()));
     }
@@ -202,6 +232,27 @@ pub(super) fn legend(
         told.push(("?", unknown.to_owned()));
     }
     told
+}
+
+/// Of how many figures that have an interval the noise is known.
+enum Judged {
+    All,
+    Some,
+    None,
+}
+
+/// Of the largest value no noise is ever known.
+fn judged(comparison: &Comparison, shown: impl Fn(Figure) -> bool) -> Judged {
+    let rows = comparison.groups.iter().flat_map(Group::rows);
+    let rows = rows.filter(|row| shown(row.figure) && row.figure.has_interval());
+    let changes = rows.flat_map(|row| row.changes).flatten();
+    let changes: Vec<Change> = changes.filter(|it| it.percent.is_some()).collect();
+    let known = changes.iter().filter(|it| it.more_than_noise.is_some());
+    match known.count() {
+        all if all == changes.len() => Judged::All,
+        0 => Judged::None,
+        _ => Judged::Some,
+    }
 }
 
 /// A name in so many columns, and two figures of both records with their changes.
@@ -214,9 +265,9 @@ fn write_short_line(text: &mut Lines, (name, width): (&str, usize), figures: &[[
         return text.figures(&[rates, latencies], [10, 10]);
     }
     let [[iops, other_iops, change], [p99, other_p99, p99_change]] = figures;
-    let name = shortened(name, width);
+    let name = padded(&shortened(name, width), width);
     let line = format!(
-        "{name:width$} {iops:>10} {other_iops:>10} {change:>9} {p99:>8} {other_p99:>8} {p99_change:>9}"
+        "{name} {iops:>10} {other_iops:>10} {change:>9} {p99:>8} {other_p99:>8} {p99_change:>9}"
     );
     let _ = writeln!(text, "{}", line.trim_end());
 }

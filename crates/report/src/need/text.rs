@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{NOTHING, NeedBeside, Part};
+use crate::cells::padded;
 use crate::format::shortened;
 use crate::lines::{Lines, Width};
 
@@ -31,12 +32,8 @@ impl NeedBeside {
     fn write_table(&self, text: &mut Lines, part: &Part) {
         let [names, needs, found] = COLUMNS;
         let heading = shortened(&part.heading(), names + 2);
-        let width = names + 2;
-        let _ = writeln!(
-            text,
-            "{heading:width$} {:>needs$} {:>found$}",
-            "need", self.found
-        );
+        let heading = padded(&heading, names + 2);
+        let _ = writeln!(text, "{heading} {:>needs$} {:>found$}", "need", self.found);
         if part.lines.is_empty() {
             let _ = writeln!(text, "  {NOTHING}");
         }

@@ -6,6 +6,7 @@ use fathom_record::{DirectionRecord, HostRecord, HostsRecord, Record, StageRecor
 use fathom_units::{Nanos, group_digits};
 
 use super::{Summary, stage_or_repeat};
+use crate::cells::{columns_of, padded};
 use crate::format::{mebibytes, rate, short_time, shortened};
 use crate::lines::Lines;
 
@@ -88,7 +89,7 @@ fn write_table(
         .map(|host| (host.host.as_str(), figures_of(host)));
     let all = ("all", figures_of_all(stage));
     let rows: Vec<(&str, [String; 6])> = rows.chain([all]).collect();
-    let longest = rows.iter().map(|(name, _)| name.chars().count()).max();
+    let longest = rows.iter().map(|(name, _)| columns_of(name)).max();
     let beside = WIDTHS[0] + (TITLES.len() - 1) * (WIDTHS[1] + 1) + 3;
     let width = longest.unwrap_or(0).max(6);
     let room = text.columns().saturating_sub(beside);
@@ -111,7 +112,7 @@ fn write_table(
 }
 
 fn write_line(text: &mut Lines, (name, width): (&str, usize), figures: &[String; 6]) {
-    let mut line = format!("  {:width$}", shortened(name, width));
+    let mut line = format!("  {}", padded(&shortened(name, width), width));
     for (index, figure) in figures.iter().enumerate() {
         let columns = WIDTHS[index.min(1)];
         let _ = write!(line, " {figure:>columns$}");

@@ -2,6 +2,7 @@
 //!
 //! Jobs of which the same is to be said share a line, and so do the repeats of a stage.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use fathom_record::{
@@ -43,7 +44,7 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
 struct Shortfall<'a> {
     wanted: f64,
     limit: Option<&'a str>,
-    names: Vec<&'a str>,
+    names: Vec<Cow<'a, str>>,
     least: f64,
     most: f64,
 }
@@ -68,11 +69,12 @@ fn shortfalls(repeats: &[&StageRecord]) -> Vec<String> {
                 group.least = group.least.min(got);
                 group.most = group.most.max(got);
                 // A repeat brings no new job.
-                if repeat == 0 || !group.names.contains(&job.name.as_str()) {
-                    group.names.push(&job.name);
+                let name = name_in(stage, job);
+                if repeat == 0 || !group.names.contains(&name) {
+                    group.names.push(name);
                 }
             } else {
-                let names = vec![job.name.as_str()];
+                let names = vec![name_in(stage, job)];
                 groups.push(Shortfall {
                     wanted,
                     limit,
@@ -84,6 +86,14 @@ fn shortfalls(repeats: &[&StageRecord]) -> Vec<String> {
         }
     }
     groups.iter().map(Shortfall::in_words).collect()
+}
+
+/// What a job is called: of several hosts' jobs, which have one name, a single one may have fallen behind.
+fn name_in<'a>(stage: &StageRecord, job: &'a JobRecord) -> Cow<'a, str> {
+    match &job.host {
+        Some(host) if stage.hosts.is_some() => Cow::Owned(format!("{} on {host}", job.name)),
+        _ => Cow::Borrowed(&job.name),
+    }
 }
 
 /// The limit that all I/Os of a job together waited for longest: shares are of the waiting of one direction, which may hardly
@@ -103,7 +113,8 @@ fn most_waited_for(job: &JobRecord) -> Option<&str> {
 
 impl Shortfall<'_> {
     fn in_words(&self) -> String {
-        let jobs = jobs_in_words(&self.names);
+        let names: Vec<&str> = self.names.iter().map(Cow::as_ref).collect();
+        let jobs = jobs_in_words(&names);
         let each = if self.names.len() > 1 { " each" } else { "" };
         let (wanted, least, most) = (rate(self.wanted), rate(self.least), rate(self.most));
         let reached = if least == most {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_record::{CurveRecord, KneePlace, PointRecord, SweepRecord};
 
+use crate::cells::{columns_of, padded};
 use crate::format::{mebibytes, rate, short_mean, short_time, shortened};
 use crate::lines::Lines;
 use crate::plot::{Mark, plot};
@@ -27,10 +28,7 @@ fn write_points(text: &mut Lines, sweep: &SweepRecord) {
         .curves
         .iter()
         .flat_map(|curve| curve.points.iter().map(|point| point_name(curve, point)));
-    let longest = names
-        .map(|name| name.chars().count() + 2)
-        .max()
-        .unwrap_or(0);
+    let longest = names.map(|name| columns_of(&name) + 2).max().unwrap_or(0);
     let limits = all().filter_map(PointRecord::binds);
     let limit = limits.map(|limit| limit.chars().count() + 2).max();
     let [first, cell] = FIGURES;
@@ -55,9 +53,9 @@ fn write_points(text: &mut Lines, sweep: &SweepRecord) {
                 .iter()
                 .map(|figure| format!(" {figure:>cell$}"));
             let beside: String = beside.collect();
-            let name = shortened(&name, width);
-            let line = format!("{name:width$} {:>first$}{beside}", figures[0]);
-            let left = text.columns().saturating_sub(line.chars().count() + 2);
+            let name = padded(&shortened(&name, width), width);
+            let line = format!("{name} {:>first$}{beside}", figures[0]);
+            let left = text.columns().saturating_sub(columns_of(&line) + 2);
             let bound = point.binds();
             let bound = bound.map_or(String::new(), |by| format!("  {}", shortened(by, left)));
             let _ = writeln!(text, "{line}{bound}");

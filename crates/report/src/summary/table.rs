@@ -10,6 +10,7 @@ use fathom_stats::confidence_95;
 use fathom_units::{Nanos, counted_ios, per_second};
 
 use super::{merged, names_of, stage_of_repeats};
+use crate::cells::{columns_of, padded};
 use crate::format::{mebibytes, rate, short_mean, short_time, shortened};
 use crate::lines::Lines;
 use crate::repeats::stages_with_repeats;
@@ -229,8 +230,8 @@ fn write_rows(text: &mut Lines, rows: &[Row]) {
         for (figure, width) in figures.iter().zip(widths) {
             let _ = write!(beside, " {figure:>width$}");
         }
-        let name = shortened(name, width);
-        let _ = writeln!(text, "{name:width$}{beside}");
+        let name = padded(&shortened(name, width), width);
+        let _ = writeln!(text, "{name}{beside}");
     };
     line(text, "", &titles);
     for ((row, figures), (heading, name)) in rows.iter().zip(&figures).zip(&names) {
@@ -244,7 +245,7 @@ fn write_rows(text: &mut Lines, rows: &[Row]) {
 
 /// Columns of the longest of these names, and some for tables of short ones.
 fn longest_of(names: &[(Option<&str>, String)]) -> usize {
-    let longest = names.iter().map(|(_, name)| name.chars().count()).max();
+    let longest = names.iter().map(|(_, name)| columns_of(name)).max();
     longest.unwrap_or(0).max(8)
 }
 
@@ -295,7 +296,7 @@ fn write_errors(text: &mut Lines, row: &Row) {
 fn names_in(rows: &[Row], room: usize) -> Vec<(Option<&str>, String)> {
     let mut names = Vec::new();
     for rows in rows.chunk_by(|a, b| a.stage.is_some() && a.stage == b.stage) {
-        let too_long = rows.iter().any(|row| row.name.chars().count() > room);
+        let too_long = rows.iter().any(|row| columns_of(&row.name) > room);
         match rows[0].stage.as_deref().filter(|_| too_long) {
             Some(stage) => names.extend(rows.iter().enumerate().map(|(at, row)| {
                 let heading = (at == 0).then_some(stage);

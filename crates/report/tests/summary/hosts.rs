@@ -57,6 +57,23 @@ next     `fathom report last --full` shows every check, device and job
     );
 }
 
+/// Jobs of all hosts have one name: which of them fell behind, the host tells.
+#[test]
+fn a_host_that_falls_behind_its_rate_is_named() {
+    let mut stage = stage_of("mix", 2);
+    stage.jobs = [("db1", 300.0), ("db2", 288.0)]
+        .map(|(host, iops)| fathom_record::JobRecord {
+            host: Some(host.to_owned()),
+            ..job("log", &direction(iops, 0.37, &[]), Some(300.0))
+        })
+        .to_vec();
+    let text = fits(&merged(vec![stage]), Summary::Short, 80);
+    assert!(
+        text.contains("\n  log on db2 asked for 300 IOPS and reached 288\n"),
+        "{text}"
+    );
+}
+
 #[test]
 fn of_many_hosts_the_slowest_are_shown() {
     let record = merged(vec![stage_of("a", 15), stage_of("b", 2)]);

@@ -1,7 +1,7 @@
 //! Names of any kind, which keep the table and steer nothing.
 
 use fathom_record::RunKind;
-use fathom_report::{Summary, Width, summary};
+use fathom_report::{Summary, Width, columns_of, summary};
 
 use crate::records::{direction, fits, job, record, stage};
 
@@ -42,6 +42,24 @@ fn names_have_the_room_that_figures_leave() {
         text.contains("\nkeeper fallocate-k…of-all-files write "),
         "{text}"
     );
+}
+
+/// Letters of East Asia take two columns, and marks above others none.
+#[test]
+fn figures_stand_below_each_other_whatever_letters_names_have() {
+    let writes = direction(85_000.0, 0.37, &[]);
+    for names in [["データベース", "ab"], ["e\u{301}e\u{301}", "log"]] {
+        let stages = names.map(|name| stage(name, vec![job(name, &writes, None)], &writes));
+        let record = record(RunKind::Run, stages.into(), vec![]);
+        let text = summary(&record, Summary::Short, Width::PLAIN);
+        let ends = text.lines().filter_map(|line| {
+            let end = line.find("85,000").or(line.find("  IOPS"))?;
+            Some(columns_of(&line[..end + 6]))
+        });
+        let ends: Vec<usize> = ends.collect();
+        assert!(ends.len() == 3, "{text}");
+        assert!(ends.iter().all(|end| *end == ends[0]), "{text}");
+    }
 }
 
 #[test]

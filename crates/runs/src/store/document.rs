@@ -25,6 +25,11 @@ pub(super) fn record_at(name: &str) -> Option<Result<Record, StoreError>> {
     })
 }
 
+/// What some programs put before a text in UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+/// A file of fewer blanks holds nothing; of longer ones no more is looked at.
+const WHITE_MOST: usize = 4096;
+
 /// What stands for the standard input in a path's place.
 const STDIN: &str = "-";
 
@@ -45,6 +50,10 @@ pub(super) fn load_folder(folder: &Path) -> Result<Record, StoreError> {
     read_record(&path).or_else(|error| {
         let reason = match &error {
             StoreError::BadRecord { reason, .. } => reason.clone(),
+            StoreError::Nothing { .. } => "it is empty".to_owned(),
+            StoreError::CutOff { line, column, .. } => {
+                format!("it ends in line {line}, column {column}, before it is over")
+            }
             StoreError::Io { source, .. } => source.to_string(),
             // What another version means is not to be guessed.
             _ => return Err(error),
@@ -66,9 +75,14 @@ fn read_record(path: &Path) -> Result<Record, StoreError> {
             schema: other.schema,
         });
     }
-    serde_json::from_slice(&bytes).map_err(|error| StoreError::BadRecord {
-        path: path.to_owned(),
-        reason: error.to_string(),
+    serde_json::from_slice(&bytes).map_err(|error| {
+        let path = path.to_owned();
+        if error.is_eof() {
+            let (line, column) = (error.line(), error.column());
+            return StoreError::CutOff { path, line, column };
+        }
+        let reason = error.to_string();
+        StoreError::BadRecord { path, reason }
     })
 }
 
@@ -89,10 +103,17 @@ fn read_document(path: &Path) -> Result<Vec<u8>, StoreError> {
         }
         Box::new(io::BufReader::new(file))
     };
+    if document.fill_buf().map_err(failed)?.starts_with(MARK) {
+        document.consume(MARK.len());
+    }
     let start = document.fill_buf().map_err(failed)?;
-    let reason = match start.trim_ascii_start().first() {
-        Some(b'{') => None,
-        _ if start.is_empty() => Some("it is empty"),
+    let reason = match start.trim_ascii_start() {
+        [b'{', ..] => None,
+        [] if start.len() < WHITE_MOST => {
+            let path = path.to_owned();
+            return Err(StoreError::Nothing { path });
+        }
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("it is in UTF-16, and records are in UTF-8"),
         _ => Some("it holds no JSON document"),
     };
     if let Some(reason) = reason {

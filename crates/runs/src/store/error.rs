@@ -66,7 +66,7 @@ pub enum StoreError {
         /// The ids it fits.
         candidates: Vec<String>,
     },
-    /// A record is of another version.
+    /// A record is of another version, or it is another document.
     #[error(
         "`{path}` is not a record of this version: its schema is `{schema}`, expected `{SCHEMA}`"
     )]
@@ -76,13 +76,31 @@ pub enum StoreError {
         /// Its schema.
         schema: String,
     },
-    /// A record is torn, or is none.
-    #[error("`{path}` is not a record of this version: {reason}")]
+    /// A file holds no record.
+    #[error("`{path}` is no record: {reason}")]
     BadRecord {
-        /// The record.
+        /// The file.
         path: PathBuf,
         /// What was wrong.
         reason: String,
+    },
+    /// A file holds nothing.
+    #[error("`{path}` is no record: it is empty")]
+    Nothing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A record ends in its midst.
+    #[error(
+        "`{path}` is no whole record: it ends in line {line}, column {column}, before it is over"
+    )]
+    CutOff {
+        /// The record.
+        path: PathBuf,
+        /// Its last line, from 1.
+        line: usize,
+        /// The last column of that.
+        column: usize,
     },
     /// A pipe holds more than a record does.
     #[error("`{path}` holds no record: it goes on past {} MiB", PIPED_MOST >> 20)]
@@ -131,10 +149,27 @@ impl StoreError {
             Self::TooLarge { .. } => {
                 "pipe one record into it, as `fathom report RUN --json` prints it".to_owned()
             }
+            Self::Nothing { .. } => {
+                format!("a run that is refused prints no record: what it told says why; {LIST}")
+            }
+            Self::CutOff { .. } => {
+                format!(
+                    "copy it again, or name the run's folder, whose seconds are read then; {LIST}"
+                )
+            }
+            Self::OtherSchema { schema, .. } if is_record(schema) => {
+                "read it with the version of Fathom that made it".to_owned()
+            }
             Self::NoCount { .. } => format!("`last~1` is the run before the last; {LIST}"),
             _ => LIST.to_owned(),
         }
     }
+}
+
+/// Whether a schema is one of records, of whatever version.
+fn is_record(schema: &str) -> bool {
+    let name = SCHEMA.split('/').next();
+    schema.split('/').next() == name
 }
 
 /// The newest few of many ids.

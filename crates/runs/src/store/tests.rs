@@ -283,7 +283,7 @@ fn a_record_that_cannot_be_read_is_made_from_the_events() {
     // The file itself was asked for.
     assert!(matches!(
         store.load(path.to_str().unwrap()),
-        Err(StoreError::BadRecord { .. })
+        Err(StoreError::CutOff { .. })
     ));
     let later = String::from_utf8(whole).unwrap();
     let later = later.replace(SCHEMA, "fathom.record/9");
@@ -291,6 +291,45 @@ fn a_record_that_cannot_be_read_is_made_from_the_events() {
     assert_eq!(store.list().unwrap()[0].state, RunState::Unreadable);
     let error = store.load("last").unwrap_err().to_string();
     assert!(error.contains("fathom.record/9"), "{error}");
+}
+
+/// What a file holds in a record's place is told, and what can be done about it.
+#[test]
+fn files_that_hold_no_whole_record_are_told_apart() {
+    let (keep, store) = store(Limits::default());
+    let whole = serde_json::to_string(&record()).unwrap();
+    let path = keep.path().join("x.json");
+    let name = path.to_str().unwrap();
+    let load = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        store.load(name)
+    };
+    let told = |bytes: &[u8]| {
+        let error = load(bytes).unwrap_err();
+        format!("{error}; {}", error.hint())
+    };
+    let (begin, end) = (
+        "is no whole record: it ends in line 1, column 9",
+        "copy it again",
+    );
+    let cut = told(&whole.as_bytes()[..9]);
+    assert!(cut.contains(begin) && cut.contains(end), "{cut}");
+    for nothing in ["", " \n"] {
+        let empty = told(nothing.as_bytes());
+        assert!(
+            empty.contains("is no record: it is empty; a run that is refused"),
+            "{empty}"
+        );
+    }
+    assert!(told(b"\xff\xfe{\0").contains("UTF-16"));
+    assert!(told(b"{}").contains("is no record: missing field"));
+    let of_version = |schema: &str| told(whole.replace(SCHEMA, schema).as_bytes());
+    assert!(
+        of_version("fathom.record/9").ends_with("read it with the version of Fathom that made it")
+    );
+    assert!(of_version("fathom.runs/1").ends_with("lists the stored runs"));
+    let marked = ["\u{feff}", &whole].concat();
+    assert_eq!(load(marked.as_bytes()).unwrap(), record());
 }
 
 #[test]
