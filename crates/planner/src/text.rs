@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use fathom_profile::{Level, PeriodKind};
+use fathom_profile::{Growth, Level, PeriodKind};
 use fathom_report::{Lines, Width};
 use fathom_units::{Nanos, counted, group_digits};
 
@@ -74,7 +74,11 @@ impl Plan {
     }
 
     fn write_need(&self, text: &mut Lines) {
-        let _ = writeln!(text, "NEED at {} after growth", self.need.level);
+        let growth = match self.need.growth {
+            Growth::NONE => String::new(),
+            growth => format!(" after growth of {growth}"),
+        };
+        let _ = writeln!(text, "NEED at {}{growth}", self.need.level);
         let names = self.need.volumes.iter();
         let names = widest(names.map(|volume| volume.name.as_str()));
         for volume in &self.need.volumes {
