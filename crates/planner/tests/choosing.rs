@@ -531,6 +531,43 @@ fn an_offer_has_its_number_and_what_is_provisioned() {
     assert!(volumes.contains(over), "{volumes}");
 }
 
+/// Half of the need stands beside a disk's limits where two machines share it; a share is all machines'.
+#[test]
+fn which_limits_are_of_each_machine_is_said() {
+    #[track_caller]
+    fn check(family: Family, machines: u32, limit: &str, says: &str) {
+        let request = Request {
+            families: vec![family],
+            machines: Some(machines),
+            ..unproven()
+        };
+        let text = unwrapped(&planned_for("iops = 800\nsize = \"8KiB\"", &request));
+        assert!(text.contains(limit), "no `{limit}` in {text}");
+        assert_eq!(text.contains("does an equal part"), machines > 1, "{text}");
+        assert!(text.contains(says), "no `{says}` in {text}");
+    }
+    let says = "each of the 2 machines does an equal part: limits of";
+    check(Family::Premium, 1, " 800 IOPS ", "");
+    check(
+        Family::Premium,
+        2,
+        " 400 IOPS ",
+        &format!("{says} disks and machines are one machine's, beside its part of the need"),
+    );
+    check(
+        Family::Nfs,
+        2,
+        "MiB/s",
+        &format!("{says} connections and machines"),
+    );
+    check(
+        Family::Smb,
+        2,
+        " 800 IOPS ",
+        &format!("{says} channels and machines"),
+    );
+}
+
 /// A product of a family that is not searched cannot be offered.
 #[test]
 fn a_product_is_of_a_family() {
