@@ -621,6 +621,40 @@ fn disks_burst_on_demand_only_where_asked_for_and_paid_for() {
     assert_eq!(titles(&of(true, false)), titles(&plain));
 }
 
+/// What is billed by use is that of all disks of all machines: in each second the larger of the I/Os above the base, and of the
+/// bytes above it in units of 256 KiB.
+#[test]
+fn transactions_above_the_base_are_those_of_all_disks() {
+    #[track_caller]
+    fn check(machines: u32, figures: &str, disks: u32, says: &str) {
+        let request = Request {
+            series: vec!["Dsv3".to_owned()],
+            only: vec!["P30".to_owned()],
+            families: vec![Family::Premium],
+            machines: Some(machines),
+            on_demand: true,
+            prove: Prove::Never,
+            offers: 1,
+            ..Request::default()
+        };
+        let prices = "currency = \"USD\"\n[[price]]\nitem = \"P30\"\nmonth = 100\n\
+                      [[price]]\nitem = \"P30\"\nper = \"on-demand\"\nmonth = 1\n\
+                      [[price]]\nitem = \"Standard_D64s_v3\"\nmonth = 2000\n";
+        let prices = Prices::read(prices, "prices.toml").expect("a price list");
+        let plan = planned(&volume("data", "data", figures), &request, Some(prices));
+        let offer = &plan.offers[0];
+        assert_eq!(offer.candidate.volumes[0].count(), disks, "{plan}");
+        let advice = offer.advice.join("\n");
+        assert!(advice.contains(says), "no `{says}` in {advice}");
+    }
+    // Each of four disks does 20,001 a second, 15,001 above its base.
+    let figures = "iops = 80_002\nsize = \"8KiB\"\nreads = \"0%\"";
+    check(2, figures, 2, ": 216,014,400 transactions");
+    // 573 I/Os a second, and 400 MB/s above the base of 200, which are 1,526 units.
+    let figures = "throughput = \"600MB/s\"\nsize = \"1MiB\"\nreads = \"0%\"";
+    check(1, figures, 1, ": 5,493,600 transactions");
+}
+
 #[test]
 fn a_goal_that_disks_miss_by_themselves_leads_to_others() {
     let need = volume(
