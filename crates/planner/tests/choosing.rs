@@ -568,6 +568,63 @@ fn which_limits_are_of_each_machine_is_said() {
     );
 }
 
+/// 4,000 I/Os a second at 2.57 ms are 10.3 outstanding; each of two machines has half of them, and each of two disks a half of its
+/// machine's. A MiB on two disks is four parts, each of which keeps its disk busy: for 2.57 ms, two of them 1.31 ms later than the
+/// others at 200 MB/s, 12.9 ms together.
+#[test]
+fn depths_are_those_of_each_machine_and_column() {
+    #[track_caller]
+    fn check(figures: &str, only: &str, machines: u32, says: &str) {
+        let request = Request {
+            machines: Some(machines),
+            prove: Prove::Never,
+            series: vec!["Dsv3".to_owned()],
+            ..one_of(&[Family::Premium], &[only])
+        };
+        let text = unwrapped(&planned_for(figures, &request));
+        let says = format!("data: {says}");
+        assert!(text.contains(&says), "no `{says}` in {text}");
+    }
+    let small = "iops = 4_000\nsize = \"8KiB\"";
+    let mean = "drive it at a mean of 2.57 ms";
+    let of_each = "6 I/Os outstanding of each machine";
+    check(small, "P30", 1, &format!("11 I/Os outstanding {mean}"));
+    check(small, "P30", 2, &format!("{of_each} {mean}"));
+    check(
+        small,
+        "P20",
+        1,
+        &format!("11 I/Os outstanding (5.5 a column) {mean}"),
+    );
+    check(small, "P15", 2, &format!("{of_each} (3.0 a column) {mean}"));
+    let large = "iops = 300\nsize = \"1MiB\"";
+    check(
+        large,
+        "P30",
+        1,
+        "2 I/Os outstanding (1.9 a column) drive it",
+    );
+}
+
+/// The stripe of a volume whose periods differ is that of its largest I/O.
+#[test]
+fn a_stripe_is_told_for_the_largest_io() {
+    let small = "iops = 9_000\nsize = \"8KiB\"";
+    let large = "iops = 300\nsize = \"1MiB\"";
+    for periods in [
+        [("normal", small), ("peak", large)],
+        [("normal", large), ("peak", small)],
+    ] {
+        let request = Request {
+            prove: Prove::Never,
+            ..one_of(&[Family::Premium], &["P30"])
+        };
+        let text = unwrapped(&planned(&profile(&periods), &request, None));
+        let says = "2 columns of 256 KiB for I/Os of up to 1 MiB (such an I/O counts as 4, ";
+        assert!(text.contains(says), "no `{says}` in {text}");
+    }
+}
+
 /// A product of a family that is not searched cannot be offered.
 #[test]
 fn a_product_is_of_a_family() {

@@ -367,7 +367,7 @@ fn a_millisecond_at_5000_iops_is_a_depth_of_5() {
     assert_eq!(depth_for(5000, Nanos::from_millis(1)), 5);
     let need = volume("data", "data", "iops = 5000\nsize = \"8KiB\"").replace(
         "[[volume.period]]",
-        "latency_goal = { p50 = \"1ms\" }\n[[volume.period]]",
+        "latency_goal = { p50 = \"1ms\", p99 = \"20ms\" }\n[[volume.period]]",
     );
     let premium = Request {
         families: vec![Family::Ultra],
