@@ -137,6 +137,8 @@ fn the_jobs_of_a_plan_do_together_what_is_needed() {
     // A third is no whole number.
     check((16_000, 8192, 7000), (premium, "P30"), 3, 3);
     check((2, 4096, 10_000), (premium, "P10"), 1, 1);
+    // One of three machines has nothing to do.
+    check((2, 4096, 10_000), (premium, "P10"), 3, 2);
     // 15,000 MiB/s are more than a volume does: all machines use a file of their own on each of two.
     check((60_000, 256 << 10, 10_000), (nfs, "nfs-ultra"), 1, 2);
     check((60_000, 256 << 10, 10_000), (nfs, "nfs-ultra"), 3, 6);
