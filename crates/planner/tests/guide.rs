@@ -275,6 +275,27 @@ fn one_volume_is_not_enough_beyond_4500_mib() {
     assert_eq!(volumes.quota.get() >> 40, 70);
 }
 
+/// 16,000 Mbps are 2,000 MB/s of what is sent. Of what is received 1.45 times that was measured, and no more is planned with.
+#[test]
+fn reads_over_the_network_are_planned_with_what_was_measured() {
+    #[track_caller]
+    fn check(mb: u64, machine: &str, have: u64) {
+        let figures = format!("throughput = \"{mb}MB/s\"\nsize = \"256KiB\"\nreads = \"100%\"");
+        let request = Request {
+            series: vec!["Dsv3".to_owned()],
+            prove: Prove::Never,
+            ..network("nfs-ultra")
+        };
+        let plan = planned(&volume("data", "data", &figures), &request, None);
+        let mut lines = plan.offers[0].lines.iter();
+        let owner = format!("{machine} network, reads");
+        let line = lines.find(|line| line.owner == owner);
+        assert_eq!(line.map(|line| line.have), Some(have), "{plan}");
+    }
+    check(2_900, "Standard_D32s_v3", 2_900_000_000);
+    check(2_901, "Standard_D48s_v3", 4_350_000_000);
+}
+
 #[test]
 fn writes_over_the_network_need_several_machines() {
     // A machine's network meters what it sends: 80 Gbit/s and more have few sizes; D32s_v3 has 16,000 Mbit/s.
