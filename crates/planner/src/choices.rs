@@ -129,7 +129,7 @@ pub fn closest(
             Product::Named(disk) => Choice::Named(disk),
             Product::Plus(disk) => Choice::Plus(disk),
             // Where no such disk could be given a part of the need, its limits are no measure.
-            Product::Set(row, name) => set(volume, row, name, count, stripe_unit)?,
+            Product::Set(row, name) => set(volume, (row, name), (count, stripe_unit), terms)?,
         };
         let disks = Disks {
             kind,
@@ -297,7 +297,7 @@ fn with(
     let kind = match product {
         Product::Named(disk) => Choice::Named(disk),
         Product::Plus(disk) => Choice::Plus(disk),
-        Product::Set(row, name) => set(need, row, name, count, stripe_unit)?,
+        Product::Set(row, name) => set(need, (row, name), (count, stripe_unit), terms)?,
     };
     let disks = Disks {
         kind,
@@ -332,15 +332,14 @@ fn fewest(counts: RangeInclusive<u32>, with: impl Fn(u32) -> Option<Disks>) -> O
 /// A disk whose limits are set to a `count`th of what is needed; `None` where it is not sold so.
 fn set(
     need: &VolumeNeed,
-    row: &'static AdjustableDisk,
-    name: &'static str,
-    count: u32,
-    stripe_unit: Bytes,
+    (row, name): (&'static AdjustableDisk, &'static str),
+    (count, stripe_unit): (u32, Bytes),
+    terms: &Terms<'_>,
 ) -> Option<Choice> {
     const GIB: u64 = 1 << 30;
     const MB: u64 = 1_000_000;
     let count_of = u64::from(count);
-    let unit = Some(Bytes::new(256 << 10));
+    let unit = terms.catalog.io_unit(row.kind);
     let loads = need.loads.iter();
     let iops = loads.map(|load| limits::counted(load, (count, stripe_unit), unit));
     let bandwidth = need.loads.iter().map(|load| load.bandwidth.get());

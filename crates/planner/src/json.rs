@@ -172,6 +172,7 @@ fn need_json(need: &Need) -> Value {
     json!({
         "name": need.name,
         "percentile": need.level.name(),
+        "growth": f64::from(need.growth.hundredths()) / 100.0,
         "machine": machine_json(need.machine),
         "volumes": need.volumes.iter().map(volume_json).collect::<Vec<_>>(),
         "assumed": need.assumed,

@@ -1,6 +1,6 @@
 //! What is to be carried: a profile's figures at one percentile, after growth, with every gap filled by a named rule.
 
-use fathom_profile::{Level, Period, PeriodKind, Profile, Role, SECTOR, Volume};
+use fathom_profile::{Growth, Level, Period, PeriodKind, Profile, Role, SECTOR, Volume};
 use fathom_units::{Bytes, BytesPerSec, Iops, Nanos, Percent};
 
 use crate::PlanError;
@@ -23,6 +23,8 @@ pub struct Need {
     pub name: String,
     /// The percentile it was read at.
     pub level: Level,
+    /// What its figures were multiplied by.
+    pub growth: Growth,
     /// Processors and memory.
     pub machine: MachineNeed,
     /// Volumes in the order of the profile.
@@ -134,6 +136,7 @@ impl Need {
         Ok(Self {
             name: profile.name.clone(),
             level,
+            growth: profile.growth,
             machine,
             volumes,
             assumed,

@@ -399,4 +399,48 @@ mod tests {
         assert_eq!(of(149, None, &[]), "");
         assert_eq!(of(149, Some(4), &[(Level::P99, Nanos::from_secs(1))]), "");
     }
+
+    /// An I/O that waits before it is issued has waited.
+    #[test]
+    fn times_are_those_from_the_intended_start() {
+        let mut stats = OpStats::new(true, false);
+        assert_eq!(Response::of(&stats), None);
+        stats.latency.record(1_000);
+        if let Some(response) = &mut stats.response {
+            response.record(50_000);
+        }
+        let found = Response::of(&stats).map(|it| (it.p50, it.max));
+        assert_eq!(found, Some((Nanos::new(50_000), Nanos::new(50_000))));
+        let mut closed = OpStats::new(false, false);
+        closed.latency.record(1_000);
+        let found = Response::of(&closed).map(|it| it.p99);
+        assert_eq!(found, Some(Nanos::new(1_000)));
+    }
+
+    /// Reads that are quick do not hide writes that wait.
+    #[test]
+    fn the_slower_direction_is_the_doubt() {
+        let times = |ms: u64| Response {
+            mean: 1.0,
+            p50: Nanos::from_millis(ms),
+            p90: Nanos::from_millis(ms),
+            p99: Nanos::from_millis(ms),
+            max: Nanos::from_millis(ms),
+        };
+        let of = |reads: u64, writes: u64| {
+            let proven = ProvenVolume {
+                volume: "data".to_owned(),
+                period: PeriodKind::Peak,
+                iops_needed: 1,
+                iops: 1.0,
+                response: vec![("reads", times(reads)), ("writes", times(writes))],
+                goal: Vec::new(),
+                unloaded: Some(Nanos::from_millis(4)),
+            };
+            proven.doubt().unwrap_or_default()
+        };
+        assert!(of(4, 40).contains("half of these writes take longer than 40 ms, 10 times"));
+        assert!(of(60, 4).contains("half of these reads take longer than 60 ms, 15 times"));
+        assert_eq!(of(4, 15), "");
+    }
 }

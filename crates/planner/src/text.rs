@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Write as _};
 
-use fathom_profile::{Level, PeriodKind};
+use fathom_profile::{Growth, Level, PeriodKind};
 use fathom_report::{Lines, Width};
 use fathom_units::{Nanos, counted, group_digits};
 
 use crate::bought::Bought;
+use crate::candidate::{Candidate, Storage};
 use crate::line::{Line, Unit};
 use crate::offer::{Offer, OnCredits, Proven};
 use crate::proof::ProvenVolume;
@@ -74,7 +75,11 @@ impl Plan {
     }
 
     fn write_need(&self, text: &mut Lines) {
-        let _ = writeln!(text, "NEED at {} after growth", self.need.level);
+        let growth = match self.need.growth {
+            Growth::NONE => String::new(),
+            growth => format!(" after growth of {growth}"),
+        };
+        let _ = writeln!(text, "NEED at {}{growth}", self.need.level);
         let names = self.need.volumes.iter();
         let names = widest(names.map(|volume| volume.name.as_str()));
         for volume in &self.need.volumes {
@@ -139,6 +144,9 @@ impl Plan {
         );
         self.write_bought(text, offer);
         write_limits(text, &offer.lines);
+        if let Some(words) = of_each_machine(&offer.candidate) {
+            sentence(text, "   ", &words);
+        }
         if let Some((line, ratio)) = offer.first_to_bind() {
             let words = format!(
                 "binds first: {}, at {ratio:.2} times the need; to grow beyond: {}",
@@ -373,6 +381,26 @@ pub fn not_proven(seconds: u64) -> String {
     format!(
         "NOT PROVEN: its limits suffice; a prediction takes about {seconds} s: ask for it with --prove"
     )
+}
+
+/// Where there are several machines: which of the limits are one machine's, for its part of the need.
+fn of_each_machine(candidate: &Candidate) -> Option<String> {
+    let machines = candidate.machines;
+    let of = |storage: &Storage| match storage {
+        Storage::Disks(_) => "disks",
+        Storage::Nfs(_) => "connections",
+        Storage::Smb(_) => "channels",
+    };
+    let mut limits: Vec<_> = candidate.volumes.iter().map(of).collect();
+    limits.sort_unstable();
+    limits.dedup();
+    let limits = limits.join(", ");
+    (machines > 1).then(|| {
+        format!(
+            "each of the {machines} machines does an equal part: limits of {limits} and machines are one machine's, beside its part \
+             of the need"
+        )
+    })
 }
 
 /// Columns of the longest.

@@ -145,9 +145,10 @@ impl PlannedJob {
             host: self.host.clone(),
             paths: vec![path.clone()],
             file: self.file,
-            rate: (rate_up_to(number + 1) - rate_up_to(number)).max(1),
+            rate: rate_up_to(number + 1) - rate_up_to(number),
         });
-        parts.collect()
+        // Of fewer I/Os a second than files some files have none: the load is what is needed, and no more.
+        parts.filter(|part| part.rate > 0).collect()
     }
 
     fn write(&self, text: &mut String, host: &str, load: &Load, drive: &Drive) {

@@ -233,7 +233,7 @@ fn every_figure_has_its_unit_in_its_key() {
         "_ios_outstanding",
         "vcpus",
     ];
-    const COUNTS: [&str; 12] = [
+    const COUNTS: [&str; 13] = [
         "machines",
         "count",
         "untried",
@@ -244,6 +244,7 @@ fn every_figure_has_its_unit_in_its_key() {
         "percent",
         "amount",
         "percentile",
+        "growth",
         "response_ns",
         "offer",
     ];

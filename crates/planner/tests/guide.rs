@@ -275,6 +275,27 @@ fn one_volume_is_not_enough_beyond_4500_mib() {
     assert_eq!(volumes.quota.get() >> 40, 70);
 }
 
+/// 16,000 Mbps are 2,000 MB/s of what is sent. Of what is received 1.45 times that was measured, and no more is planned with.
+#[test]
+fn reads_over_the_network_are_planned_with_what_was_measured() {
+    #[track_caller]
+    fn check(mb: u64, machine: &str, have: u64) {
+        let figures = format!("throughput = \"{mb}MB/s\"\nsize = \"256KiB\"\nreads = \"100%\"");
+        let request = Request {
+            series: vec!["Dsv3".to_owned()],
+            prove: Prove::Never,
+            ..network("nfs-ultra")
+        };
+        let plan = planned(&volume("data", "data", &figures), &request, None);
+        let mut lines = plan.offers[0].lines.iter();
+        let owner = format!("{machine} network, reads");
+        let line = lines.find(|line| line.owner == owner);
+        assert_eq!(line.map(|line| line.have), Some(have), "{plan}");
+    }
+    check(2_900, "Standard_D32s_v3", 2_900_000_000);
+    check(2_901, "Standard_D48s_v3", 4_350_000_000);
+}
+
 #[test]
 fn writes_over_the_network_need_several_machines() {
     // A machine's network meters what it sends: 80 Gbit/s and more have few sizes; D32s_v3 has 16,000 Mbit/s.
@@ -367,7 +388,7 @@ fn a_millisecond_at_5000_iops_is_a_depth_of_5() {
     assert_eq!(depth_for(5000, Nanos::from_millis(1)), 5);
     let need = volume("data", "data", "iops = 5000\nsize = \"8KiB\"").replace(
         "[[volume.period]]",
-        "latency_goal = { p50 = \"1ms\" }\n[[volume.period]]",
+        "latency_goal = { p50 = \"1ms\", p99 = \"20ms\" }\n[[volume.period]]",
     );
     let premium = Request {
         families: vec![Family::Ultra],
@@ -619,6 +640,40 @@ fn disks_burst_on_demand_only_where_asked_for_and_paid_for() {
     assert!(advice.contains("108,007,200 transactions"), "{advice}");
     // A price list that does not say what it costs offers none.
     assert_eq!(titles(&of(true, false)), titles(&plain));
+}
+
+/// What is billed by use is that of all disks of all machines: in each second the larger of the I/Os above the base, and of the
+/// bytes above it in units of 256 KiB.
+#[test]
+fn transactions_above_the_base_are_those_of_all_disks() {
+    #[track_caller]
+    fn check(machines: u32, figures: &str, disks: u32, says: &str) {
+        let request = Request {
+            series: vec!["Dsv3".to_owned()],
+            only: vec!["P30".to_owned()],
+            families: vec![Family::Premium],
+            machines: Some(machines),
+            on_demand: true,
+            prove: Prove::Never,
+            offers: 1,
+            ..Request::default()
+        };
+        let prices = "currency = \"USD\"\n[[price]]\nitem = \"P30\"\nmonth = 100\n\
+                      [[price]]\nitem = \"P30\"\nper = \"on-demand\"\nmonth = 1\n\
+                      [[price]]\nitem = \"Standard_D64s_v3\"\nmonth = 2000\n";
+        let prices = Prices::read(prices, "prices.toml").expect("a price list");
+        let plan = planned(&volume("data", "data", figures), &request, Some(prices));
+        let offer = &plan.offers[0];
+        assert_eq!(offer.candidate.volumes[0].count(), disks, "{plan}");
+        let advice = offer.advice.join("\n");
+        assert!(advice.contains(says), "no `{says}` in {advice}");
+    }
+    // Each of four disks does 20,001 a second, 15,001 above its base.
+    let figures = "iops = 80_002\nsize = \"8KiB\"\nreads = \"0%\"";
+    check(2, figures, 2, ": 216,014,400 transactions");
+    // 573 I/Os a second, and 400 MB/s above the base of 200, which are 1,526 units.
+    let figures = "throughput = \"600MB/s\"\nsize = \"1MiB\"\nreads = \"0%\"";
+    check(1, figures, 1, ": 5,493,600 transactions");
 }
 
 #[test]

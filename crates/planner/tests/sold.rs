@@ -78,6 +78,18 @@ fn bandwidth_of_disks_is_bought_by_the_whole_mb_a_second() {
     check_set("premium-v2", figures, (3_000, 132 * mb), 264 * mb);
 }
 
+/// No page says that these disks count large I/Os as several, as Premium and Standard SSDs do: what is bought is what is needed,
+/// and what the bandwidth hangs on.
+#[test]
+fn a_large_io_is_bought_as_one() {
+    let mb = 1_000_000;
+    // 3,500 × 307,200 bytes are 1,075.2 MB: 1,076 MB/s hang on 4,304 I/Os a second.
+    let figures = "iops = 3_500\nsize = \"300KiB\"";
+    check_set("premium-v2", figures, (4_304, 1_076 * mb), 2_152 * mb);
+    let figures = "iops = 104\nsize = \"264KiB\"";
+    check_set("ultra", figures, (116, 29 * mb), 58 * mb);
+}
+
 /// Every machine does its part, rounded up: of 6,000,001 bytes a second each of two does 3,000,001.
 #[test]
 fn the_parts_of_machines_are_rounded_up() {

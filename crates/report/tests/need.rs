@@ -214,6 +214,29 @@ fn another_load_proves_nothing() {
     assert_eq!(need.met(), Met::Unknown);
 }
 
+/// Which I/Os read is drawn: three standard deviations of a share of 300 I/Os are eight in a hundred, and of 60,000 less than one.
+#[test]
+fn a_mix_of_few_ios_is_the_needs_as_far_as_chance_goes() {
+    #[track_caller]
+    fn check(reads: u64, writes: u64, expected: &str) {
+        let of = |ios: u64| {
+            let mut figures = direction(1, 8192, 1);
+            figures["ios"] = ios.into();
+            figures
+        };
+        let job = job("db-1", None, &of(reads), &of(writes));
+        let need = beside(NEED, &record(&[("peak", vec![job])]));
+        let told = lines(&need);
+        assert!(told[2].ends_with(expected), "{}", told[2]);
+    }
+    let (same, other) = ("pass", "unknown: the load was of another mix");
+    check(190, 110, same);
+    check(185, 115, other);
+    check(41_000, 19_000, same);
+    check(40_000, 20_000, other);
+    check(1, 9, other);
+}
+
 #[test]
 fn what_has_no_counterpart_is_said() {
     let two = format!(

@@ -61,17 +61,22 @@ impl<'r> Found<'r> {
         self.per_repeat(rates.iter().map(|it| it.bandwidth_bytes_per_sec).sum())
     }
 
+    /// I/Os of all jobs.
+    pub(super) fn ios(&self) -> u64 {
+        self.both().iter().map(|it| it.ios).sum()
+    }
+
     /// Mean bytes of an I/O; `None` without any.
     pub(super) fn size(&self) -> Option<f64> {
         let all = self.both();
-        let ios: u64 = all.iter().map(|it| it.ios).sum();
+        let ios = self.ios();
         let bytes: u64 = all.iter().map(|it| it.bytes).sum();
         (ios > 0).then(|| bytes as f64 / ios as f64)
     }
 
     /// Share of reads, 0 to 1; `None` without any I/O.
     pub(super) fn reads(&self) -> Option<f64> {
-        let all: u64 = self.both().iter().map(|it| it.ios).sum();
+        let all = self.ios();
         let reads: u64 = self.directions(Way::Reads).map(|it| it.ios).sum();
         (all > 0).then(|| reads as f64 / all as f64)
     }

@@ -15,6 +15,9 @@ const SAME_TIME: f64 = 1.01;
 const SAME_SIZE: f64 = 0.01;
 /// How far the share of reads may be from the need's, in hundredths of the whole.
 const SAME_MIX: f64 = 0.02;
+/// The same in standard deviations of a share that is drawn I/O by I/O: of a few hundred I/Os chance makes more than two in a
+/// hundred.
+const DRAWN_MIX: f64 = 3.0;
 
 /// The figures of one volume and period.
 pub(super) fn lines(
@@ -87,7 +90,7 @@ fn of_reads(period: &Period, level: Level, found: &Found<'_>) -> Line {
     let need = need.map(|share| f64::from(share.basis_points()) / 10_000.0);
     let share = found.reads();
     let outcome = match need.zip(share) {
-        Some((need, share)) if (need - share).abs() <= SAME_MIX => Outcome::Pass,
+        Some((need, share)) if (need - share).abs() <= same_mix(need, found.ios()) => Outcome::Pass,
         Some(_) => Outcome::Open("the load was of another mix".to_owned()),
         None if need.is_none() => unsaid(),
         None => Outcome::Open("there was no I/O".to_owned()),
@@ -98,6 +101,12 @@ fn of_reads(period: &Period, level: Level, found: &Found<'_>) -> Line {
         found: or_dash(share.map(percent)),
         outcome,
     }
+}
+
+/// How far the share of reads of so many I/Os may be from the need's.
+fn same_mix(need: f64, ios: u64) -> f64 {
+    let deviation = (need * (1.0 - need) / ios.max(1) as f64).sqrt();
+    SAME_MIX.max(DRAWN_MIX * deviation)
 }
 
 /// Where the profile's size contradicts its rates, the size is that of a load with both, as plans take it.

@@ -59,6 +59,23 @@ fn blocks_written_twice_are_checked_once_for_the_last_write() {
     let (outcome, _) = run(&job, &crc(), 1, &mut Disk::new(1), |_| {});
     assert_eq!(outcome.mismatches, []);
     assert!(outcome.reads < outcome.writes);
+    // In order, round after round: reads of the mix are not checked, and move the job on.
+    let mut rounds = self::job();
+    rounds.mix = half();
+    rounds.limits.bytes = Some(Bytes::kib(512));
+    let (outcome, _) = run(&rounds, &crc(), 1, &mut Disk::new(1), |_| {});
+    assert_eq!(outcome.mismatches, []);
+    assert!(outcome.writes > 32, "{}", outcome.writes);
+}
+
+/// A file that is named twice is written twice, and read once for what was written last.
+#[test]
+fn a_target_that_is_there_twice_is_one_place() {
+    let mut job = job();
+    job.targets.push(job.targets[0].clone());
+    let (outcome, _) = run(&job, &crc(), 1, &mut Disk::new(2), |_| {});
+    assert_eq!(outcome.mismatches, []);
+    assert_eq!((outcome.writes, outcome.reads), (32, 16));
 }
 
 #[test]
@@ -195,6 +212,34 @@ fn only_what_was_synced_is_checked_where_that_is_asked_for() {
     let mut disk = Disk::new(1);
     let outcome = run_program(&mut program, &job, &verify, 1, &mut disk, &mut |_| {});
     assert_eq!(outcome.reads, 10);
+}
+
+/// A sync covers what had completed when it was submitted, and no write that was issued after one that had not.
+#[test]
+fn a_sync_covers_writes_up_to_the_first_in_flight() {
+    let mut verify = crc();
+    verify.trust = VerifyTrust::Synced;
+    let key = StreamKey::default();
+    let mut program = Program::new(&job(), &verify, (key, key), &[RANGE], None).unwrap();
+    let tasks: Vec<Task> = (0..4)
+        .filter_map(|in_flight| match program.next(in_flight) {
+            Step::Issue(task) => Some(task),
+            _ => None,
+        })
+        .collect();
+    assert_eq!((tasks.len(), program.sync_begins()), (4, 0));
+    for number in [0, 2, 3] {
+        program.completed(&tasks[number], Completed::Done);
+    }
+    let before = program.sync_begins();
+    assert_eq!(before, 1);
+    program.completed(&tasks[1], Completed::Done);
+    let after = program.sync_begins();
+    assert_eq!(after, 4);
+    // The earlier of two syncs may be over last.
+    program.sync_ended(after);
+    program.sync_ended(before);
+    assert_eq!(program.state("j").writes, 4);
 }
 
 #[test]

@@ -136,6 +136,43 @@ fn counts_are_those_of_fio() {
     check(&job(), &replayed, 1, 16, 16);
 }
 
+/// Bytes are left that no I/O fits into, or that only another pass has room for; who does I/Os at once sees the bytes of all passes
+/// alone. A limit of I/Os leaves nothing out.
+#[test]
+fn a_program_that_leaves_bytes_out_says_so() {
+    #[track_caller]
+    fn check(kib: u64, limits: Limits, expected: [bool; 2]) {
+        let mut job = job();
+        job.block = fathom_workload::BlockSizes::uniform(Bytes::kib(kib));
+        job.limits = limits;
+        let (outcome, program) = run(&job, &crc(), 1, &mut Disk::new(1), |_| {});
+        let found = [false, true].map(|at_once| program.fell_short(at_once));
+        assert_eq!(found, expected, "{} writes", outcome.writes);
+    }
+    let plain = Limits::default();
+    let loops = |loops| Limits { loops, ..plain };
+    let ios = |ios| Limits {
+        ios: Some(ios),
+        ..plain
+    };
+    let bytes = |kib| Limits {
+        bytes: Some(Bytes::kib(kib)),
+        ..plain
+    };
+    // 64 KiB are 16 blocks of 4 KiB, and 5 of 12 KiB with 4 KiB left.
+    check(4, plain, [false, false]);
+    check(12, plain, [true, true]);
+    check(4, loops(3), [false, false]);
+    check(12, loops(3), [true, true]);
+    check(12, ios(3), [false, false]);
+    check(12, ios(100), [true, true]);
+    check(4, bytes(48), [false, false]);
+    check(4, bytes(50), [true, true]);
+    // A pass and its checks are 128 KiB, and what is left of 131 is for another pass, which has no room for a block.
+    check(4, bytes(131), [false, true]);
+    check(12, bytes(131), [true, true]);
+}
+
 /// A pass over 60 KiB is of 8 I/Os of 8 KiB, the last of which ends past them, and three move as much as 23 do. The reads that
 /// check are none of these.
 #[test]
