@@ -416,8 +416,8 @@ fn write_limits(text: &mut Lines, lines: &[Line]) {
     let [owners, needs, haves] =
         [0, 1, 2].map(|column| widest(rows.iter().map(|row| row[column].as_str())));
     let headrooms = widest(rows.iter().map(|row| row[3].as_str()));
-    let is_wide = 3 + owners + 2 + needs + 2 + haves + 2 + headrooms > text.columns();
-    if text.is_narrow() && is_wide {
+    // A volume's name makes it as wide as it likes: a plain terminal may be too narrow for it, too.
+    if 3 + owners + 2 + needs + 2 + haves + 2 + headrooms > text.longest() {
         for [owner, need, have, headroom] in &rows[1..] {
             sentence(text, "   ", owner);
             let words = format!("need {need}, have {have}, headroom {headroom}");

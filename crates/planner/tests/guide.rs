@@ -275,6 +275,24 @@ fn one_volume_is_not_enough_beyond_4500_mib() {
     assert_eq!(volumes.quota.get() >> 40, 70);
 }
 
+/// Shares that limit what is written apart from all are asked for what writes alone.
+#[test]
+fn what_is_written_to_shares_is_the_writes() {
+    let figures = "throughput = \"300MiB/s\"\nsize = \"64KiB\"\nreads = \"75%\"";
+    let request = Request {
+        prove: Prove::Never,
+        ..network("hdd-payg")
+    };
+    let plan = planned(&volume("data", "data", figures), &request, None);
+    let of = |unit: Unit| {
+        let mut lines = plan.offers[0].lines.iter();
+        let line = lines.find(|line| line.unit == unit);
+        line.map(|line| (line.need >> 20, line.have >> 20))
+    };
+    assert_eq!(of(Unit::BinaryBandwidth), Some((300, 6400)), "{plan}");
+    assert_eq!(of(Unit::BinaryBandwidthWritten), Some((75, 3200)), "{plan}");
+}
+
 /// 16,000 Mbps are 2,000 MB/s of what is sent. Of what is received 1.45 times that was measured, and no more is planned with.
 #[test]
 fn reads_over_the_network_are_planned_with_what_was_measured() {

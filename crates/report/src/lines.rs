@@ -66,6 +66,11 @@ impl Lines {
         self.columns() < Width::MOST
     }
 
+    /// The most columns that a line may have which is not broken: those of the screen; files and other programs get any.
+    pub fn longest(&self) -> usize {
+        self.width.longest
+    }
+
     /// Adds `text` as it is.
     pub fn push_str(&mut self, text: &str) {
         self.text.push_str(text);
