@@ -392,6 +392,39 @@ fn many_records_and_stages_keep_the_screen() {
     assert!(text.contains("12.3M"), "{text}");
 }
 
+/// Rates of clones that ran for different times are no rate that their storage ever had.
+#[test]
+fn clones_are_compared_by_what_they_did_together() {
+    let long = reads(10_000, 500_000);
+    let short = DirectionRecord {
+        ios: 10_000,
+        bytes: 10_000 * 4096,
+        ..long.clone()
+    };
+    let clones = |others: &[&str]| {
+        let mut second = job("reader", &short);
+        second.measured_ns = 1_000_000_000;
+        let mut jobs = vec![job("reader", &long), second];
+        jobs.extend(others.iter().map(|name| job(name, &long)));
+        let mut stage = stage("mix", jobs, &reads(11_000, 500_000));
+        stage.total.read.as_mut().unwrap().ios = 110_000;
+        record(vec![stage])
+    };
+    // Alone, and beside others that go the same way.
+    for others in [&[][..], &["other"]] {
+        let comparison = compared(&[&clones(others), &clones(others)]);
+        let csv = comparison.to_csv();
+        let of = |figure: &str| {
+            let start = format!("mix,reader,read,{figure},");
+            let row = csv.lines().find(|row| row.starts_with(&start));
+            let value = row.and_then(|row| row.split(',').nth(5));
+            value.and_then(|value| value.parse::<f64>().ok()).unwrap()
+        };
+        assert!((of("iops") - 11_000.0).abs() < 1e-6, "{csv}");
+        assert!((of("bandwidth") - 11_000.0 * 4096.0).abs() < 1e-3, "{csv}");
+    }
+}
+
 /// Points of a sweep differ in the midst of their names.
 #[test]
 fn stages_of_long_names_stand_above_their_lines() {

@@ -64,10 +64,8 @@ pub(super) fn lines_of_job(repeats: &[&StageRecord], job: &str) -> Vec<(String, 
     let clones: Vec<Vec<JobRecord>> = repeats.iter().map(clones).collect();
     let mut lines = Vec::new();
     for (index, (direction, of_job)) in DIRECTIONS.into_iter().enumerate() {
-        let of_clones = |jobs: &'_ Vec<JobRecord>| -> Vec<DirectionRecord> {
-            jobs.iter().filter_map(of_job).cloned().collect()
-        };
-        let figures: Vec<_> = clones.iter().map(of_clones).collect();
+        let of_clones = |stage: &&StageRecord| of_clones(stage, job, (index, of_job));
+        let figures: Vec<_> = repeats.iter().map(of_clones).collect();
         let seconds = if is_only {
             seconds_of_stages(repeats, direction)
         } else {
@@ -86,6 +84,43 @@ pub(super) fn lines_of_job(repeats: &[&StageRecord], job: &str) -> Vec<(String, 
         lines.extend(line(operation, &figures.collect::<Vec<_>>(), Vec::new()));
     }
     lines
+}
+
+/// What the jobs called `job` did in a direction, with rates that add up to their rate over one time: the stage's where no other
+/// job goes that way, as a report has it, else that of the longest. Clones may run for different times (on several hosts, or
+/// until each has moved its bytes), and rates over the time of each by itself add up to more than was ever reached.
+fn of_clones(
+    stage: &StageRecord,
+    job: &str,
+    (index, of_job): (usize, OfJob),
+) -> Vec<DirectionRecord> {
+    let done = |one: &JobRecord| of_job(one).map_or(0, |figures| figures.ios);
+    let doing = stage.jobs.iter().filter(|one| done(one) > 0);
+    let is_alone = doing.clone().all(|one| one.name == job);
+    let (total, own) = (&stage.total, doing.clone().filter(|one| one.name == job));
+    let ways = [&total.read, &total.write, &total.trim, &total.sync];
+    let total = ways[index].as_ref().filter(|_| is_alone);
+    let longest = own.clone().map(|one| one.measured_ns).max().unwrap_or(0);
+    let is_one = own.count() < 2;
+    let clones = stage.jobs.iter().filter(|one| one.name == job);
+    let figures = clones.filter_map(|one| {
+        let mut figures = of_job(one)?.clone();
+        if is_one || figures.ios == 0 {
+            return Some(figures);
+        }
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        if let Some(total) = total {
+            figures.iops = total.iops * share(figures.ios, total.ios);
+            let bytes = share(figures.bytes, total.bytes);
+            figures.bandwidth_bytes_per_sec = total.bandwidth_bytes_per_sec * bytes;
+        } else {
+            let time = share(one.measured_ns, longest);
+            figures.iops *= time;
+            figures.bandwidth_bytes_per_sec *= time;
+        }
+        Some(figures)
+    });
+    figures.collect()
 }
 
 /// The lines of all jobs together, by direction.
