@@ -14,6 +14,10 @@ use crate::terminal::TERMINAL;
 pub fn explain(args: &ExplainArgs) -> Result<Code, Failure> {
     let words = &args.workload.workload;
     if let Some(table) = fathom_observe::explained_table(words, TERMINAL.width())? {
+        if args.json {
+            let message = format!("`--json` is for workloads, and `{}` is a table", words[0]);
+            return Err(Failure::new(Code::Usage, message).hint("leave it out"));
+        }
         TERMINAL.show(&table);
         return Ok(Code::Success);
     }

@@ -78,8 +78,7 @@ fn simulated(
     let need = args.output.need.read(&TERMINAL)?;
     tell_decisions(&args.output, input);
     if args.output.dry_run {
-        crate::print(&fathom_workload::native::write_named(&input.workload));
-        return Ok(Code::Success);
+        return args.output.print_planned(&input.workload, &TERMINAL);
     }
     let stop = stopped_by_signals()?;
     let mut start = Start::now(input, Some((&file_name(&args.on), text)));

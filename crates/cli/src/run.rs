@@ -74,8 +74,7 @@ fn carry_out(asked: Asked<'_>) -> Result<Code, Failure> {
                 .map_err(|error| input.engine_failure(&error))?;
             input.tell_unused_names(&options.destroy_data, &TERMINAL);
         }
-        crate::print(&fathom_workload::native::write_named(&input.workload));
-        return Ok(Code::Success);
+        return output.print_planned(&input.workload, &TERMINAL);
     }
     input.make_folders()?;
     let stop = stopped_by_signals()?;

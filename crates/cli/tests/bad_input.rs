@@ -267,6 +267,9 @@ fn files_of_another_kind_are_told() {
     told_of(folder.path(), &["plan", "large.toml"], 3, hint);
     let table = ["explain", "counters", "quick"];
     told_of(folder.path(), &table, 2, "unexpected argument `quick`");
+    let table = ["explain", "counters", "--json"];
+    let told = "`--json` is for workloads, and `counters` is a table";
+    told_of(folder.path(), &table, 2, told);
     let misspelt = "did you mean the table `fathom explain counters`?";
     told_of(folder.path(), &["explain", "conters"], 2, misspelt);
     let family = ["plan", "p.toml", "--family", "smbb"];

@@ -64,6 +64,31 @@ fn what_is_explained_of_a_nameless_section_runs() {
     }
 }
 
+/// Who asks for JSON gets nothing else, also of what is not run.
+#[test]
+fn a_dry_run_prints_its_workload_as_json_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (job, design) = (path("a.fio"), path("a.design.toml"));
+    let data = path("data");
+    std::fs::write(&job, format!("[a]\nsize=1m\nrw=read\nfilename={data}\n")).unwrap();
+    let device =
+        format!("[[device]]\nname = \"d\"\nmount = \"{data}\"\nsize = \"1GiB\"\niops = 100\n");
+    std::fs::write(&design, device).unwrap();
+    let printed = |words: &[&str]| {
+        let output = fathom(&[words, &["--json", &job]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let explained = printed(&["explain"]);
+    assert_eq!(explained["stage"][0]["job"][0]["name"], "a");
+    assert_eq!(printed(&["run", "--dry-run"]), explained);
+    assert_eq!(
+        printed(&["predict", "--on", &design, "--dry-run"]),
+        explained
+    );
+}
+
 #[test]
 fn a_folder_is_no_file_name() {
     let folder = tempfile::tempdir().unwrap();

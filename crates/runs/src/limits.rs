@@ -52,6 +52,8 @@ impl Limits {
     pub const KEEP: &str = "FATHOM_RUNS_KEEP";
     /// Names the one that holds the most bytes kept.
     pub const SIZE: &str = "FATHOM_RUNS_SIZE";
+    /// The least size: a number whose unit was forgotten is of bytes, and would have every run removed.
+    const LEAST: u64 = 1 << 20;
     /// The value of either that sets no limit.
     const ALL: &str = "all";
 
@@ -75,9 +77,9 @@ impl Limits {
         if let Some(value) = set(Self::SIZE) {
             let bytes = match value.as_str() {
                 Self::ALL => Some(u64::MAX),
-                size => size.parse().ok().map(Bytes::get).filter(|size| *size > 0),
+                size => (size.parse().ok().map(Bytes::get)).filter(|size| *size >= Self::LEAST),
             };
-            let wanted = "a size such as `2GiB`, or `all`";
+            let wanted = "a size from 1 MiB on, such as `2GiB`, or `all`";
             limits.bytes = bytes.ok_or_else(|| bad(Self::SIZE, &value, wanted))?;
         }
         Ok(limits)
@@ -201,6 +203,7 @@ mod tests {
             Limits { runs: 7, ..default }
         );
         assert_eq!(set(Limits::KEEP, "all").unwrap().runs, usize::MAX);
+        assert_eq!(set(Limits::SIZE, "1MiB").unwrap().bytes, 1 << 20);
         assert_eq!(set(Limits::SIZE, "3MiB").unwrap().bytes, 3 << 20);
         assert_eq!(set(Limits::SIZE, "all").unwrap().bytes, u64::MAX);
         for (name, value) in [
@@ -208,6 +211,8 @@ mod tests {
             (Limits::KEEP, "many"),
             (Limits::KEEP, "-1"),
             (Limits::SIZE, "0"),
+            (Limits::SIZE, "10"),
+            (Limits::SIZE, "1023KiB"),
             (Limits::SIZE, "big"),
         ] {
             let error = set(name, value).unwrap_err().to_string();

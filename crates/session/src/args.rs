@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fathom_engine::{ErrorPolicy, Overwrite, RunOptions};
+use fathom_workload::{Workload, native};
 
-use crate::{Keep, Layout, NeedArgs, Show, Words};
+use crate::{Code, Console, Failure, Keep, Layout, NeedArgs, Show, Words, print_json};
 
 /// Where a workload comes from.
 #[derive(Debug, Clone, Args)]
@@ -114,7 +115,7 @@ pub struct OutputArgs {
     /// Exit with 6 when a check fails
     #[arg(long)]
     pub strict: bool,
-    /// Check everything, say what would be done, and do nothing
+    /// Check everything, print the workload that would be run, and do nothing
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -135,6 +136,23 @@ impl OutputArgs {
     /// In whose layout results are shown.
     pub fn layout(&self) -> Layout {
         self.format.as_ref().map_or(Layout::Own, |_| Layout::Peer)
+    }
+
+    /// Prints the workload that `--dry-run` leaves alone: as a native file, or with `--json` as one document.
+    ///
+    /// # Errors
+    /// A workload that no JSON can hold.
+    pub fn print_planned(
+        &self,
+        workload: &Workload,
+        console: &dyn Console,
+    ) -> Result<Code, Failure> {
+        if self.json {
+            print_json(&native::to_json(workload), console)?;
+        } else {
+            console.print(&native::write_named(workload));
+        }
+        Ok(Code::Success)
     }
 
     /// What is shown while it goes.
