@@ -248,6 +248,31 @@ fn what_is_trimmed_is_gone() {
     }
 }
 
+/// A trace that is written has each of them once.
+#[test]
+fn trims_are_traced_once() {
+    let server = Server::start(&["--shared=0", "--discard=unmap"]);
+    let trace = server.folder.path().join("trace");
+    let options = RunOptions {
+        destroy_data: vec![server.uri("disk")],
+        ..RunOptions::default()
+    };
+    let mut job = server.job();
+    job.mix = Mix::TRIM;
+    job.targets[0].length = Some(Bytes::kib(64));
+    job.features.trace_to = Some(trace.display().to_string());
+    run(
+        &workload(vec![job]),
+        &options,
+        &StopFlag::new(),
+        &mut Ignore,
+    )
+    .unwrap();
+    let text = std::fs::read_to_string(trace).unwrap();
+    let trims = text.lines().filter(|line| line.contains(" trim ")).count();
+    assert_eq!(trims, 16, "{text}");
+}
+
 #[test]
 fn trims_need_a_server_that_has_them() {
     let calls = ["get_size=echo 64M", "pread=exit 1", "pwrite=cat >/dev/null"];

@@ -11,6 +11,7 @@
 mod begin;
 mod entry;
 mod looking;
+mod trims;
 
 use std::fs::File;
 use std::io;
@@ -28,7 +29,7 @@ use crate::buffer::Slots;
 use crate::clock::Clock;
 use crate::outside::CallTimer;
 use crate::ring::{HEAD, LENGTH, OFFSET, Ring, Words};
-use crate::{Completion, Operation, OutsideCalls, Queue, Request, Taken};
+use crate::{Completion, Operation, OutsideCalls, Queue, Request, Taken, Trims};
 
 /// Looks for completions before others are let on to the processor in between: some 20 microseconds.
 const SPINS: u32 = 1000;
@@ -60,6 +61,8 @@ pub struct UringQueue {
     /// Flags of reads, and of writes.
     flags: [ReadWriteFlags; 2],
     looking: Looking,
+    /// Whether trims are requests of the ring, once that was asked.
+    takes_trims: Option<bool>,
     // A ring made for one issuer must stay on its thread.
     stays: PhantomData<*const ()>,
 }
@@ -316,9 +319,6 @@ impl UringQueue {
     /// Puts a sync or a durable write in line.
     #[cold]
     fn push_unlike(&mut self, request: &Request) {
-        if self.spoilt.len() == self.spoilt.capacity() {
-            self.mend_entries();
-        }
         let length = match request.operation {
             Operation::WriteThrough => request.length,
             _ => 0,
@@ -328,10 +328,23 @@ impl UringQueue {
         if length > 0 {
             entry[BUFFER] = self.entry(&Template::default(), 0, request.slot)[BUFFER];
         }
-        self.spoilt.push(request.slot);
-        self.is_unusual = true;
         // SAFETY: the slot has begun just now.
-        unsafe { self.line_up(request.slot, entry) };
+        unsafe { self.line_up_unlike(request.slot, entry) };
+    }
+
+    /// Puts an entry in line that has another shape than those of reads and writes.
+    ///
+    /// # Safety
+    /// As of [`Self::line_up`].
+    #[cold]
+    unsafe fn line_up_unlike(&mut self, slot: u32, entry: Words) {
+        if self.spoilt.len() == self.spoilt.capacity() {
+            self.mend_entries();
+        }
+        self.spoilt.push(slot);
+        self.is_unusual = true;
+        // SAFETY: as asked of the caller.
+        unsafe { self.line_up(slot, entry) };
     }
 
     /// Those of the `count` completions taken last that did not do all they were asked for.
@@ -397,6 +410,18 @@ impl Queue for UringQueue {
         }
         // SAFETY: the slot has begun just now.
         unsafe { self.line_up(request.slot, entry) };
+    }
+
+    fn push_trim(&mut self, request: Request) -> Trims {
+        if !self.takes_trims(request.file) {
+            return Trims::Apart;
+        }
+        // No data goes with it, so that it may be longer than the slot's buffer.
+        self.slots.begin(request.slot, 0);
+        let entry = self.trim_of(&request);
+        // SAFETY: the slot has begun just now.
+        unsafe { self.line_up_unlike(request.slot, entry) };
+        Trims::InLine
     }
 
     #[expect(clippy::inline_always, reason = "as of `enter`")]

@@ -490,14 +490,17 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Whether nothing goes before the trims in flight are answered: a write of what is being trimmed might be done before that.
     #[inline]
     fn awaits_trims(&self) -> bool {
-        let is_alone = |job: &Job| job.mix.trim == Percent::ALL && job.features.verify.is_none();
-        self.served.trims_in_flight > 0 && !is_alone(self.parts.job)
+        self.served.trims_in_flight > 0 && !trims_alone(self.parts.job)
     }
 
-    /// Puts a trim in line where the queue does them.
+    /// Puts a trim in line where the queue does them. Where others would have to wait for it, the kernel's are done at once.
     #[cold]
     #[inline(never)]
     fn push_trim(&mut self, io: &Io, tag: u64, intended: Nanos) -> Trims {
+        let is_server = self.parts.backend == Backend::Nbd;
+        if !is_server && !trims_alone(self.parts.job) {
+            return Trims::Apart;
+        }
         let Some(slot) = self.free.last().copied() else {
             return Trims::Apart;
         };
@@ -526,7 +529,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         went
     }
 
-    /// Trims of the kernel are done at once: its discard has no asynchronous form that all backends know.
+    /// Does a trim at once.
     fn trim(&mut self, io: &Io, tag: u64, intended: Nanos) {
         let begun = Clock::now();
         let result = if self.parts.backend == Backend::Null {
@@ -548,6 +551,8 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
             submitted: begun,
         };
         self.stats.depth_levels[depth_level(self.queue.in_flight() + 1)] += 1;
+        self.stats.submit_batches[1] += 1;
+        self.stats.complete_batches[1] += 1;
         self.stats.outstanding_ns += u128::from(ended.saturating_sub(begun).get());
         let result = result.map(|()| io.length);
         let mut result = result.map_err(|error| error.raw_os_error().unwrap_or(0));
@@ -564,4 +569,11 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         }
         self.record_one(&slot, result, ended);
     }
+}
+
+/// Whether a job trims and does nothing else, so that nothing can overtake a trim that is on its way.
+fn trims_alone(job: &Job) -> bool {
+    let features = &job.features;
+    let is_plain = features.verify.is_none() && features.operation.is_none();
+    is_plain && job.mix.trim == Percent::ALL
 }

@@ -228,9 +228,12 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
     /// Lets the source look at a completion, and records it.
     fn record_with_hooks(&mut self, completion: &Completion, now: Nanos) {
         let slot = self.slots[completion.slot as usize];
+        let mut completion = *completion;
         if slot.kind == Kind::Data(Direction::Trim) {
             let trims = &mut self.served.trims_in_flight;
             *trims = trims.saturating_sub(1);
+            // What the kernel answers says nothing of how much that was.
+            completion.result = completion.result.map(|_| slot.length);
         }
         if completion.result == Err(GIVEN_UP) && self.parts.backend == Backend::Nbd {
             return self.give_up(&slot, now);
@@ -238,7 +241,7 @@ impl<Q: Queue, S: Source> Worker<'_, Q, S> {
         let mut looked = Ok(());
         if S::HOOKS {
             let buffer = self.queue.buffer(completion.slot);
-            looked = self.parts.source.completed(&slot, completion, buffer, now);
+            looked = self.parts.source.completed(&slot, &completion, buffer, now);
             self.record_written_back();
         }
         self.record_one(&slot, completion.result, now);

@@ -90,7 +90,7 @@ impl<'a> Recorder<'a> {
         self.write(|out| write_io(out, at, path, kind, offset, length));
     }
 
-    /// An I/O is about to be issued. Trims are done at once, and are in no batch.
+    /// An I/O is about to be issued. Trims that are done at once are in no batch: all are told here.
     pub(super) fn drawn(&mut self, io: Io, now: Nanos) {
         if io.direction == Direction::Trim {
             self.line(io.target, io.direction.name(), io.offset, io.length, now);
@@ -102,6 +102,7 @@ impl<'a> Recorder<'a> {
         for index in batch {
             let slot = &slots[*index as usize];
             let kind = match slot.kind {
+                Kind::Data(Direction::Trim) => continue,
                 Kind::Data(direction) => direction.name(),
                 Kind::Sync { data_only: false } => "sync",
                 Kind::Sync { data_only: true } => "datasync",

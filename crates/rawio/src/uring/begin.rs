@@ -95,6 +95,7 @@ impl UringQueue {
             is_unusual: calls.async_every > 0,
             spoilt: Vec::new(),
             looking: Looking::default(),
+            takes_trims: None,
             stays: PhantomData,
         };
         for slot in 0..count {
@@ -114,7 +115,7 @@ const ENTERED: [IoringSetupFlags; 3] = [
 ];
 
 /// Completions are worked on in calls that ask for them, all of one thread.
-const DEFERRED: IoringSetupFlags = IoringSetupFlags::SINGLE_ISSUER
+pub(super) const DEFERRED: IoringSetupFlags = IoringSetupFlags::SINGLE_ISSUER
     .union(IoringSetupFlags::DEFER_TASKRUN)
     .union(IoringSetupFlags::SUBMIT_ALL);
 
