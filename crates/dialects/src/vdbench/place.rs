@@ -355,31 +355,16 @@ impl VdbenchInput {
 }
 
 fn format_run(jobs: Vec<RunJob>, xfersize: Option<u64>, bytes: u64) -> Run {
-    Run {
-        name: FORMAT_NAME.to_owned(),
-        rd: None,
-        kind: RunKind::SdFormat,
-        stage: 0,
-        rate: RunRate::Uncontrolled,
-        loops: Vec::new(),
-        elapsed: None,
-        warmup: 0,
-        interval: 1,
-        pause: 0,
-        maxdata: super::MaxData::default(),
-        stopcurve: None,
-        until_eof: true,
-        jobs,
-        facts: RunFacts {
-            xfersize: Some(Xfersize::One(xfersize.unwrap_or(FORMAT_SIZE))),
-            threads: Some(FORMAT_THREADS),
-            rdpct: Some(0.0),
-            rhpct: Some(0.0),
-            whpct: Some(0.0),
-            seek: Some(Seek::Eof),
-            lun_bytes: bytes,
-        },
-    }
+    let facts = RunFacts {
+        xfersize: Some(Xfersize::One(xfersize.unwrap_or(FORMAT_SIZE))),
+        threads: Some(FORMAT_THREADS),
+        rdpct: Some(0.0),
+        rhpct: Some(0.0),
+        whpct: Some(0.0),
+        seek: Some(Seek::Eof),
+        lun_bytes: bytes,
+    };
+    Run::before_all((FORMAT_NAME, RunKind::SdFormat), jobs, facts)
 }
 
 /// Writes a file from where it ends to its size, as `like` opens it.

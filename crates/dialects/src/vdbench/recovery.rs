@@ -10,7 +10,7 @@ use fathom_workload::{
 };
 
 use super::VdbenchInput;
-use super::run::{Run, RunFacts, RunJob, RunKind, RunRate};
+use super::run::{Run, RunFacts, RunJob, RunKind};
 use super::sections::{Seek, Xfersize};
 use super::validation;
 
@@ -131,29 +131,14 @@ fn job(part: Part) -> Job {
 }
 
 fn run(jobs: Vec<RunJob>, unit: u64, bytes: u64) -> Run {
-    Run {
-        name: NAME.to_owned(),
-        rd: None,
-        kind: RunKind::Recovery,
-        stage: 0,
-        rate: RunRate::Uncontrolled,
-        loops: Vec::new(),
-        elapsed: None,
-        warmup: 0,
-        interval: 1,
-        pause: 0,
-        maxdata: super::MaxData::default(),
-        stopcurve: None,
-        until_eof: true,
-        facts: RunFacts {
-            xfersize: Some(Xfersize::One(unit)),
-            threads: None,
-            rdpct: Some(100.0),
-            rhpct: Some(0.0),
-            whpct: Some(0.0),
-            seek: Some(Seek::Eof),
-            lun_bytes: bytes,
-        },
-        jobs,
-    }
+    let facts = RunFacts {
+        xfersize: Some(Xfersize::One(unit)),
+        threads: None,
+        rdpct: Some(100.0),
+        rhpct: Some(0.0),
+        whpct: Some(0.0),
+        seek: Some(Seek::Eof),
+        lun_bytes: bytes,
+    };
+    Run::before_all((NAME, RunKind::Recovery), jobs, facts)
 }

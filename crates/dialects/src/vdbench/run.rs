@@ -172,6 +172,31 @@ pub struct Run {
 }
 
 impl Run {
+    /// One of no RD that goes before all others, as fast as it can, until all of it is done.
+    pub(super) fn before_all(
+        (name, kind): (&str, RunKind),
+        jobs: Vec<RunJob>,
+        facts: RunFacts,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            rd: None,
+            kind,
+            stage: 0,
+            rate: RunRate::Uncontrolled,
+            loops: Vec::new(),
+            elapsed: None,
+            warmup: 0,
+            interval: 1,
+            pause: 0,
+            maxdata: MaxData::default(),
+            stopcurve: None,
+            until_eof: true,
+            jobs,
+            facts,
+        }
+    }
+
     /// As Vdbench shows it behind `For loops: `: `threads=25 xfersize=4k`, or `None`. Of numbers it shows what is before
     /// their point, so that different ones may look alike.
     pub fn loops_label(&self) -> String {
