@@ -28,11 +28,10 @@ pub fn run() -> Result<(), String> {
     // The acceptance tests hold predictions to a wall time, which only the program as users build it can show.
     let binary = release.finish()?;
     let binary = binary.to_str().ok_or("the checkout's path is no UTF-8")?;
-    order::note_if_stale(binary)?;
     let tested = programs::run(programs, &[("FATHOM_RELEASE_BIN", binary)]);
     let documents = ["test", "--workspace", "--doc", "--no-fail-fast"];
     let documents = command::run("cargo", &documents, &[]);
-    tested.and(documents)
+    tested.and(documents).and(order::check(binary))
 }
 
 fn check() -> Result<(), String> {

@@ -63,7 +63,9 @@ struct BesideDemo {
 pub fn run(options: &[&str]) -> Result<(), Failure> {
     let options = parse(options).map_err(Failure::Usage)?;
     let fathom = command::release_binary()?;
-    order::note_if_stale(&fathom.display().to_string())?;
+    if let Err(stale) = order::check(&fathom.display().to_string()) {
+        eprintln!("note: {stale}");
+    }
     let file = options.folder.join("fathom-bench.dat");
     let path = file.display().to_string();
     lay_out(&options.fio, &path, "1g")?;
